@@ -1,0 +1,158 @@
+// Safetensors files in and out: F32, BF16 and F16 become float32 on read, F32 is written.
+// Knows no model: a file is a map from names to shaped float arrays. Data moves in bounded pieces,
+// since one tensor may be larger than what one read call or one Buffer can take.
+
+import { createHash } from 'node:crypto';
+import { open, readFile, stat } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { z } from 'zod';
+import { elementCount, headerLength, parseHeader } from './safetensors-header.ts';
+import type { TensorEntry } from './safetensors-header.ts';
+import { widenBf16, widenF16 } from './safetensors-halves.ts';
+
+export interface NamedTensor {
+  readonly dtype: 'float32';
+  readonly shape: readonly number[];
+  readonly data: Float32Array<ArrayBuffer>;
+}
+
+export interface WrittenFile {
+  readonly bytes: number;
+  /** Lower-case hex. */
+  readonly sha256: string;
+}
+
+const pieceBytes = 4 << 20;
+
+async function readExactly(handle: FileHandle, into: Uint8Array, position: number, file: string): Promise<void> {
+  for (let done = 0; done < into.byteLength; ) {
+    const { bytesRead } = await handle.read(into, done, Math.min(pieceBytes, into.byteLength - done), position + done);
+    if (bytesRead === 0) throw new Error(`${file}: truncated: ended at byte ${position + done} while being read`);
+    done += bytesRead;
+  }
+}
+
+async function readEntry(handle: FileHandle, entry: TensorEntry, file: string): Promise<NamedTensor> {
+  const data = new Float32Array(elementCount(entry.shape));
+  if (entry.storedDType === 'F32') {
+    await readExactly(handle, new Uint8Array(data.buffer), entry.begin, file);
+  } else {
+    const widen = entry.storedDType === 'BF16' ? widenBf16 : widenF16;
+    const piece = new Uint16Array(Math.min(data.length, pieceBytes / 2));
+    for (let done = 0; done < data.length; done += piece.length) {
+      const halves = piece.subarray(0, Math.min(piece.length, data.length - done));
+      await readExactly(handle, new Uint8Array(halves.buffer, 0, halves.byteLength), entry.begin + 2 * done, file);
+      widen(halves, data.subarray(done, done + halves.length));
+    }
+  }
+  return { dtype: 'float32', shape: entry.shape, data };
+}
+
+async function openForReading(file: string): Promise<FileHandle> {
+  try {
+    return await open(file, 'r');
+  } catch (cause) {
+    throw new Error(`${file}: cannot open the model file: ${(cause as Error).message}`, { cause });
+  }
+}
+
+/** All tensors of one file, in file order. Throws with file, tensor and offsets on anything malformed or truncated. */
+export async function readSafetensors(file: string): Promise<Map<string, NamedTensor>> {
+  await using handle = await openForReading(file);
+  const { size } = await handle.stat();
+  const prefix = new Uint8Array(Math.min(8, size));
+  await readExactly(handle, prefix, 0, file);
+  const header = new Uint8Array(headerLength(prefix, file, size));
+  await readExactly(handle, header, 8, file);
+  const tensors = new Map<string, NamedTensor>();
+  for (const entry of parseHeader(header, file, size)) {
+    tensors.set(entry.name, await readEntry(handle, entry, file));
+  }
+  return tensors;
+}
+
+const shardIndex = z.object({ weight_map: z.record(z.string(), z.string()) });
+
+async function readShards(indexFile: string, directory: string): Promise<Map<string, NamedTensor>> {
+  const index = shardIndex.safeParse(parseJson(await readFile(indexFile, 'utf8'), indexFile));
+  if (!index.success) throw new Error(`${indexFile}: malformed shard index: ${z.prettifyError(index.error)}`);
+  const tensors = new Map<string, NamedTensor>();
+  const owners = Object.entries(index.data.weight_map);
+  for (const shard of new Set(owners.map(([, owner]) => owner))) {
+    if (basename(shard) !== shard) throw new Error(`${indexFile}: shard "${shard}" is not a plain file name`);
+    const held = await readSafetensors(join(directory, shard));
+    for (const [name] of owners.filter(([, owner]) => owner === shard)) {
+      const tensor = held.get(name);
+      if (tensor === undefined) throw new Error(`${indexFile}: names tensor "${name}" in ${shard}, which does not hold it`);
+      tensors.set(name, tensor);
+    }
+  }
+  return tensors;
+}
+
+function parseJson(text: string, file: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new Error(`${file}: not JSON: ${(cause as Error).message}`, { cause });
+  }
+}
+
+async function exists(file: string): Promise<boolean> {
+  return (await stat(file).catch(() => undefined)) !== undefined;
+}
+
+/** Weights of a model directory in HF layout: `model.safetensors`, or shards named by `model.safetensors.index.json`. */
+export async function readModelWeights(directory: string): Promise<Map<string, NamedTensor>> {
+  const single = join(directory, 'model.safetensors');
+  if (await exists(single)) return await readSafetensors(single);
+  const index = `${single}.index.json`;
+  if (await exists(index)) return await readShards(index, directory);
+  throw new Error(`${directory}: holds neither model.safetensors nor model.safetensors.index.json`);
+}
+
+type Tensors = Iterable<readonly [string, Omit<NamedTensor, 'dtype'>]>;
+
+function headerBytes(tensors: Tensors, file: string): Uint8Array {
+  // "format: pt" is what transformers demands before it loads a file.
+  const header: Record<string, unknown> = { __metadata__: { format: 'pt' } };
+  let begin = 0;
+  for (const [name, { shape, data }] of tensors) {
+    if (elementCount(shape) !== data.length) {
+      throw new Error(`${file}: tensor "${name}": shape [${shape.join(', ')}] does not hold ${data.length} elements`);
+    }
+    if (Object.hasOwn(header, name)) throw new Error(`${file}: tensor "${name}" is given twice`);
+    header[name] = { dtype: 'F32', shape, data_offsets: [begin, begin + data.byteLength] };
+    begin += data.byteLength;
+  }
+  const json = JSON.stringify(header);
+  const padding = -Buffer.byteLength(json) & 7;
+  return new TextEncoder().encode(json + ' '.repeat(padding));
+}
+
+/**
+ * Writes float32 tensors in the given order, hashing what it writes, and flushes to disk before it returns.
+ * `tensors` is iterated twice (header, data). An existing file is replaced.
+ */
+export async function writeSafetensors(file: string, tensors: ReadonlyMap<string, Omit<NamedTensor, 'dtype'>>): Promise<WrittenFile> {
+  await using handle = await open(file, 'w');
+  const hash = createHash('sha256');
+  let bytes = 0;
+  const write = async (part: Uint8Array): Promise<void> => {
+    for (let begin = 0; begin < part.byteLength; begin += pieceBytes) {
+      const piece = part.subarray(begin, begin + pieceBytes);
+      hash.update(piece);
+      await handle.writeFile(piece);
+      bytes += piece.byteLength;
+    }
+  };
+  const header = headerBytes(tensors, file);
+  const length = new Uint8Array(8);
+  new DataView(length.buffer).setBigUint64(0, BigInt(header.byteLength), true);
+  await write(length);
+  await write(header);
+  for (const [, { data }] of tensors) await write(new Uint8Array(data.buffer, data.byteOffset, data.byteLength));
+  await handle.sync();
+  return { bytes, sha256: hash.digest('hex') };
+}

@@ -1,0 +1,53 @@
+// A committed checkpoint. Its files lie in the store under `prefix`; the manifest (written last) lists each with
+// size and SHA-256. A checkpoint without a committed row does not exist.
+import { z } from 'zod';
+import { checkpointId, jobId, sha256, timestamp } from './names.ts';
+
+export const checkpointKind = z.enum(['step', 'stage_end', 'final']);
+
+/** Names inside a checkpoint: no folders but trainer/. */
+const fileName = z.string().regex(/^(trainer\/)?[A-Za-z0-9][A-Za-z0-9._-]{0,120}$/);
+
+export const manifestFile = z.object({ name: fileName, size: z.number().int().min(0), sha256 });
+
+/** Conditions under which a resume is exact (ADR on determinism). */
+export const conditions = z.object({
+  provider: z.string(),
+  onnxruntime: z.string(),
+  threads: z.number().int(),
+  cpu: z.string().describe('instruction set'),
+});
+
+export const manifest = z.object({
+  format: z.literal('millrace-checkpoint-1'),
+  job: z.string(),
+  attempt: z.number().int(),
+  stage: z.string(),
+  stage_index: z.number().int(),
+  step: z.number().int().describe('finished steps of the stage'),
+  kind: checkpointKind,
+  conditions,
+  files: z.array(manifestFile).min(1),
+});
+export type Manifest = z.infer<typeof manifest>;
+
+/** What a runner commits once the manifest lies in the store. */
+export const checkpointCommit = z.object({
+  stage: z.string(),
+  stage_index: z.number().int(),
+  step: z.number().int(),
+  kind: checkpointKind,
+  prefix: z.string().describe('object keys begin with it, ends with /'),
+  manifest_sha256: sha256,
+  size: z.number().int(),
+  files: z.array(manifestFile).min(1),
+});
+export type CheckpointCommit = z.infer<typeof checkpointCommit>;
+
+export const checkpoint = checkpointCommit.extend({
+  id: checkpointId,
+  job: jobId,
+  attempt: z.number().int(),
+  created_at: timestamp,
+});
+export type Checkpoint = z.infer<typeof checkpoint>;

@@ -1,0 +1,32 @@
+// Identifiers and names as they cross the wire.
+import { z } from 'zod';
+
+const id = (prefix: string, what: string) =>
+  z.string().regex(new RegExp(`^${prefix}_[0-9a-z]{20,40}$`), `${what} looks like ${prefix}_…`);
+
+export const jobId = id('job', 'a job id');
+export const datasetId = id('ds', 'a dataset id');
+export const checkpointId = id('ckpt', 'a checkpoint id');
+export const runnerId = id('run', 'a runner id');
+
+/** Names of jobs, stages, suites, datasets and runners: they appear in object keys, metric paths and URLs. */
+export const name = z
+  .string()
+  .regex(/^[a-z0-9][a-z0-9._-]{0,62}$/i, 'letters, digits, ".", "_" and "-", at most 63, starting with a letter or digit');
+
+/** Durations such as "30s", "15m", "2h". */
+export const duration = z.string().regex(/^[1-9][0-9]{0,5}(s|m|h)$/, 'a whole number followed by s, m or h, for example "15m"');
+
+/** Milliseconds of a `duration`. */
+export function durationMs(text: string): number {
+  const unit = { s: 1_000, m: 60_000, h: 3_600_000 }[text.slice(-1)];
+  if (unit === undefined) throw new Error(`not a duration: ${text}`);
+  return Number(text.slice(0, -1)) * unit;
+}
+
+export const labels = z.record(z.string().min(1).max(63), z.string().max(255)).refine((map) => Object.keys(map).length <= 32, 'at most 32 labels');
+
+export const timestamp = z.iso.datetime({ offset: true });
+
+/** Postgres keeps no NUL in text or jsonb, so no string of a request may hold one. */
+export const sha256 = z.string().regex(/^[0-9a-f]{64}$/, '64 hexadecimal digits');

@@ -1,0 +1,34 @@
+// Errors on the wire: application/problem+json (RFC 9457) with a stable `code` that programs may switch on.
+import { z } from 'zod';
+
+/** Every code with its status and title. A 5xx is only ever about our own state, and documented. */
+export const problems = {
+  invalid_json: { status: 400, title: 'The body is not JSON' },
+  invalid_query: { status: 400, title: 'A query parameter is not valid' },
+  invalid_header: { status: 400, title: 'A header is not valid' },
+  unauthorized: { status: 401, title: 'No valid key was given' },
+  forbidden: { status: 403, title: 'The key lacks the scope for this' },
+  not_found: { status: 404, title: 'There is no such thing' },
+  method_not_allowed: { status: 405, title: 'The route has no such method' },
+  lease_lost: { status: 409, title: 'The attempt no longer holds its job' },
+  idempotency_conflict: { status: 409, title: 'The Idempotency-Key was used with another body' },
+  conflict: { status: 409, title: 'The state of the thing does not allow this' },
+  too_large: { status: 413, title: 'The body is too large' },
+  invalid_spec: { status: 422, title: 'The body does not have the required form' },
+  invalid_dataset: { status: 422, title: 'The dataset cannot be read' },
+  protocol_mismatch: { status: 426, title: 'Runner and service speak different protocol versions' },
+  internal: { status: 500, title: 'A fault of the service' },
+  database_unavailable: { status: 503, title: 'The database cannot be reached' },
+  store_unavailable: { status: 503, title: 'The object store cannot be reached' },
+} as const;
+export type ProblemCode = keyof typeof problems;
+
+export const problem = z.object({
+  type: z.string(),
+  title: z.string(),
+  status: z.number().int(),
+  code: z.enum(Object.keys(problems) as [ProblemCode, ...ProblemCode[]]),
+  detail: z.string().describe('what is wrong, where, and what to do'),
+  issues: z.array(z.object({ pointer: z.string().describe('RFC 6901'), message: z.string() })).optional(),
+});
+export type Problem = z.infer<typeof problem>;

@@ -1,0 +1,122 @@
+// Job specs as posted. Unknown fields are refused; every default is written here or in stage.ts, so that the
+// expanded spec kept with the job is `jobSpec.parse(posted)` with names filled in (expand.ts).
+import { z } from 'zod';
+import { grader } from './grader.ts';
+import { checkpointId, duration, labels, name } from './names.ts';
+import { mathStage, sftStage, stage } from './stage.ts';
+
+export const SPEC_VERSION = 1;
+
+const size = z.number().int().min(1);
+
+/** Shape of a randomly initialised Llama; field names are those of the Hugging Face config.json. */
+export const modelShape = z
+  .strictObject({
+    hidden_size: size,
+    intermediate_size: size,
+    num_hidden_layers: size,
+    num_attention_heads: size,
+    num_key_value_heads: size.optional(),
+    max_position_embeddings: size.default(2048),
+    rms_norm_eps: z.number().positive().default(1e-6),
+    rope_theta: z.number().positive().default(10_000),
+    tie_word_embeddings: z.boolean().default(false),
+    initializer_range: z.number().positive().default(0.02),
+  })
+  .refine((shape) => shape.hidden_size % (2 * shape.num_attention_heads) === 0, {
+    error: 'hidden_size must be a multiple of 2 x num_attention_heads (rotary embedding pairs dimensions)',
+    path: ['hidden_size'],
+  })
+  .refine((shape) => shape.num_attention_heads % (shape.num_key_value_heads ?? shape.num_attention_heads) === 0, {
+    error: 'num_attention_heads must be a multiple of num_key_value_heads',
+    path: ['num_key_value_heads'],
+  });
+
+export const tokenizerSource = z.union([
+  z.strictObject({ uri: z.string().min(1).describe('directory with tokenizer.json') }),
+  z.strictObject({
+    type: z.literal('characters'),
+    alphabet: z
+      .string()
+      .min(1)
+      .max(4096)
+      .refine((text) => new Set(text).size === [...text].length, 'a character stands twice in the alphabet'),
+  }),
+]);
+
+/** hf: a directory in Hugging Face layout (mounted path, file: or s3: URI). checkpoint: one of ours. config: random weights. */
+export const modelInit = z.discriminatedUnion('from', [
+  z.strictObject({ from: z.literal('hf'), uri: z.string().min(1) }),
+  z.strictObject({ from: z.literal('checkpoint'), checkpoint: checkpointId }),
+  z.strictObject({ from: z.literal('config'), config: modelShape, tokenizer: tokenizerSource }),
+]);
+
+const model = z.strictObject({
+  init: modelInit,
+  tuning: z.strictObject({ method: z.literal('full') }).prefault({ method: 'full' }),
+});
+
+export const sampling = z
+  .strictObject({
+    temperature: z.number().min(0).max(10).default(1).describe('0 is greedy'),
+    max_response: size.default(1024).describe('tokens'),
+  })
+  .prefault({});
+
+export const suite = z.strictObject({
+  name,
+  domain: name.optional().describe('default: the name'),
+  data: z.string().min(1),
+  grader,
+  k: z.number().int().min(1).max(1024).default(1).describe('samples for each task: avg@k'),
+  sampling,
+  prompt_format: z.enum(['auto', 'chat', 'raw']).default('auto'),
+});
+export type Suite = z.infer<typeof suite>;
+
+const envelope = {
+  name: name.optional(),
+  seed: z.number().int().min(0).max(Number.MAX_SAFE_INTEGER).default(0),
+  model,
+  evaluate: z
+    .strictObject({
+      after: z.literal('stage').default('stage').describe('before the first stage and after every stage'),
+      suites: z.array(suite).default([]),
+    })
+    .prefault({}),
+  checkpoints: z.strictObject({ every_steps: size.default(50) }).prefault({}),
+  samples: z.strictObject({ per_step: z.number().int().min(0).max(1024).default(8) }).prefault({}),
+  resources: z
+    .strictObject({
+      accelerator: z.enum(['cpu', 'webgpu', 'cuda']).default('cpu'),
+      min_memory_gb: z.number().min(0).default(0).describe('accelerator memory; RAM for cpu'),
+      runner_labels: labels.default({}),
+    })
+    .prefault({}),
+  labels: labels.default({}),
+  priority: z.number().int().min(-100).max(100).default(0).describe('higher first'),
+  max_attempts: z.number().int().min(1).max(100).default(3).describe('consecutive attempts without a new checkpoint'),
+  stall_timeout: duration.default('15m'),
+};
+
+const unique = (names: readonly string[]) => new Set(names).size === names.length;
+
+export const cascadeSpec = z
+  .strictObject({ type: z.literal('cascade'), ...envelope, stages: z.array(stage).min(1).max(100) })
+  .refine((spec) => unique(spec.stages.map((entry) => entry.name ?? entry.kind)), {
+    error: 'stage names must be unique: give stages of one kind a name each',
+    path: ['stages'],
+  })
+  .refine((spec) => unique(spec.evaluate.suites.map((entry) => entry.name)), { error: 'suite names must be unique', path: ['evaluate', 'suites'] });
+
+export const sftSpec = z
+  .strictObject({ type: z.literal('sft'), ...envelope, stage: sftStage })
+  .refine((spec) => unique(spec.evaluate.suites.map((entry) => entry.name)), { error: 'suite names must be unique', path: ['evaluate', 'suites'] });
+
+export const jobSpec = z.discriminatedUnion('type', [cascadeSpec, sftSpec]);
+/** As a client posts it. */
+export type JobSpecInput = z.input<typeof jobSpec>;
+/** With every default filled in; `data` may still be a name. */
+export type JobSpec = z.infer<typeof jobSpec>;
+
+export { mathStage, sftStage };

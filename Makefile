@@ -1,0 +1,32 @@
+# Every target sets up what it needs by itself; git, make and Node 20 or newer with npm are presupposed.
+.POSIX:
+SHELL = /bin/sh
+SETUP = . ./infra/setup.sh
+.DEFAULT_GOAL = help
+.PHONY: help demo test bench lint accept-digits clean
+
+help:
+	@echo 'make demo            start everything on this machine, train the example, show it (about 5 minutes)'
+	@echo 'make test            types, lint and all tests (at most 15 minutes on 2 cores)'
+	@echo 'make lint            types, lint and the size report'
+	@echo 'make bench           the benches listed in docs/bench.md; BENCH="engine --json" picks one'
+	@echo 'make accept-digits   the long acceptance run on digit completion (about 15 minutes)'
+	@echo 'make clean           remove what set-up and runs left in the clone'
+
+demo:
+	@$(SETUP) && exec node cli/millrace.ts demo
+
+test:
+	@exec sh infra/test.sh
+
+lint:
+	@$(SETUP) && npm run --silent typecheck && npm run --silent lint && npm run --silent sizes
+
+bench:
+	@$(SETUP) && exec npm run --silent bench -- $(BENCH)
+
+accept-digits:
+	@$(SETUP) && exec node test/accept/digits.ts
+
+clean:
+	rm -rf node_modules .node .millrace .test .wrangler

@@ -2,7 +2,7 @@
 // nobody awaits. Layout is prettier's; types are the compiler's (`npm run typecheck`).
 import importX from 'eslint-plugin-import-x';
 import tseslint from 'typescript-eslint';
-import { importZones } from './infra/import-zones.js';
+import { importZones } from './infra/import-zones.ts';
 
 const root = import.meta.dirname;
 
@@ -33,7 +33,10 @@ export default tseslint.config(
       '@typescript-eslint/no-floating-promises': 'error',
       '@typescript-eslint/no-misused-promises': 'error',
       '@typescript-eslint/await-thenable': 'error',
-      '@typescript-eslint/switch-exhaustiveness-check': ['error', { considerDefaultExhaustiveForUnions: true }],
+      '@typescript-eslint/switch-exhaustiveness-check': [
+        'error',
+        { considerDefaultExhaustiveForUnions: true },
+      ],
     },
   },
   // The two borders to untyped libraries: koffi's pointers, protobufjs's reflection.

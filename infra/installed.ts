@@ -31,7 +31,10 @@ export function disagreements(locked: Packages, installed: Packages): string[] {
 
 function isInstalled(): boolean {
   try {
-    return disagreements(packagesOf('package-lock.json'), packagesOf('node_modules/.package-lock.json')).length === 0;
+    return (
+      disagreements(packagesOf('package-lock.json'), packagesOf('node_modules/.package-lock.json')).length ===
+      0
+    );
   } catch {
     return false; // no record, or one cut short: nothing usable is installed
   }

@@ -2,13 +2,30 @@
 // A folder reaches only itself and what its line names; packages and Node's own modules are not restricted.
 // A line forbids by allow-list, so a new folder is closed until this table says otherwise.
 
-/** @type {{ part: string, may: string[], why: string }[]} */
-export const importRules = [
-  { part: 'api/contract', may: [], why: 'the contract is shared by every process and imports nothing of ours' },
-  { part: 'api', may: ['db', 'store'], why: 'the api turns HTTP into rows; it computes nothing and knows no runner' },
+export interface ImportRule {
+  readonly part: string;
+  readonly may: readonly string[];
+  readonly why: string;
+}
+
+export const importRules: readonly ImportRule[] = [
+  {
+    part: 'api/contract',
+    may: [],
+    why: 'the contract is shared by every process and imports nothing of ours',
+  },
+  {
+    part: 'api',
+    may: ['db', 'store'],
+    why: 'the api turns HTTP into rows; it computes nothing and knows no runner',
+  },
   { part: 'db', may: ['api/contract'], why: 'statements know the contract and the schema only' },
   { part: 'store', may: [], why: 'the object store knows keys and bytes only' },
-  { part: 'cli', may: ['api/client.ts', 'api/contract'], why: 'the cli is a client; it starts entries as processes, by path' },
+  {
+    part: 'cli',
+    may: ['api/client.ts', 'api/contract'],
+    why: 'the cli is a client; it starts entries as processes, by path',
+  },
   {
     part: 'runner',
     may: ['store', 'api/contract', 'api/client.ts'],
@@ -24,12 +41,28 @@ export const importRules = [
     may: ['runner/rewards', 'runner/data', 'runner/engine', 'runner/checkpoint', 'api/contract'],
     why: 'the grader scores answers; it knows no training and no store',
   },
-  { part: 'runner/supervisor', may: ['api/contract', 'api/client.ts'], why: 'the supervisor knows the protocol and nothing heavy' },
-  { part: 'runner/uploader.ts', may: ['store', 'api/contract', 'api/client.ts'], why: 'the uploader knows the protocol and the store' },
+  {
+    part: 'runner/supervisor',
+    may: ['api/contract', 'api/client.ts'],
+    why: 'the supervisor knows the protocol and nothing heavy',
+  },
+  {
+    part: 'runner/uploader.ts',
+    may: ['store', 'api/contract', 'api/client.ts'],
+    why: 'the uploader knows the protocol and the store',
+  },
   { part: 'runner/engine', may: [], why: 'the engine knows no job, no reward, no store' },
   { part: 'runner/rewards', may: ['api/contract'], why: 'rewards get what they score with passed in' },
-  { part: 'runner/data', may: ['api/contract'], why: 'data reads rows into tasks and knows no engine and no reward' },
-  { part: 'runner/checkpoint', may: ['api/contract'], why: 'the checkpoint format knows no engine: it takes named arrays' },
+  {
+    part: 'runner/data',
+    may: ['api/contract'],
+    why: 'data reads rows into tasks and knows no engine and no reward',
+  },
+  {
+    part: 'runner/checkpoint',
+    may: ['api/contract'],
+    why: 'the checkpoint format knows no engine: it takes named arrays',
+  },
 ];
 
 /** The zones of `import-x/no-restricted-paths`. */

@@ -1,0 +1,55 @@
+// The functions of ONNX Runtime's C API by name, in the public header's order (struct OrtApi of
+// onnxruntime_c_api.h). The table is append-only, so a prefix of it stays valid: it ends with the
+// last function the engine calls. Every name is one pointer.
+
+const order = `
+CreateStatus GetErrorCode GetErrorMessage CreateEnv CreateEnvWithCustomLogger EnableTelemetryEvents
+DisableTelemetryEvents CreateSession CreateSessionFromArray Run CreateSessionOptions
+SetOptimizedModelFilePath CloneSessionOptions SetSessionExecutionMode EnableProfiling
+DisableProfiling EnableMemPattern DisableMemPattern EnableCpuMemArena DisableCpuMemArena
+SetSessionLogId SetSessionLogVerbosityLevel SetSessionLogSeverityLevel
+SetSessionGraphOptimizationLevel SetIntraOpNumThreads SetInterOpNumThreads CreateCustomOpDomain
+CustomOpDomain_Add AddCustomOpDomain RegisterCustomOpsLibrary SessionGetInputCount
+SessionGetOutputCount SessionGetOverridableInitializerCount SessionGetInputTypeInfo
+SessionGetOutputTypeInfo SessionGetOverridableInitializerTypeInfo SessionGetInputName
+SessionGetOutputName SessionGetOverridableInitializerName CreateRunOptions
+RunOptionsSetRunLogVerbosityLevel RunOptionsSetRunLogSeverityLevel RunOptionsSetRunTag
+RunOptionsGetRunLogVerbosityLevel RunOptionsGetRunLogSeverityLevel RunOptionsGetRunTag
+RunOptionsSetTerminate RunOptionsUnsetTerminate CreateTensorAsOrtValue
+CreateTensorWithDataAsOrtValue IsTensor GetTensorMutableData FillStringTensor
+GetStringTensorDataLength GetStringTensorContent CastTypeInfoToTensorInfo GetOnnxTypeFromTypeInfo
+CreateTensorTypeAndShapeInfo SetTensorElementType SetDimensions GetTensorElementType
+GetDimensionsCount GetDimensions GetSymbolicDimensions GetTensorShapeElementCount
+GetTensorTypeAndShape GetTypeInfo GetValueType CreateMemoryInfo CreateCpuMemoryInfo
+CompareMemoryInfo MemoryInfoGetName MemoryInfoGetId MemoryInfoGetMemType MemoryInfoGetType
+AllocatorAlloc AllocatorFree AllocatorGetInfo GetAllocatorWithDefaultOptions
+AddFreeDimensionOverride GetValue GetValueCount CreateValue CreateOpaqueValue GetOpaqueValue
+KernelInfoGetAttribute_float KernelInfoGetAttribute_int64 KernelInfoGetAttribute_string
+KernelContext_GetInputCount KernelContext_GetOutputCount KernelContext_GetInput
+KernelContext_GetOutput ReleaseEnv ReleaseStatus ReleaseMemoryInfo ReleaseSession ReleaseValue
+ReleaseRunOptions ReleaseTypeInfo ReleaseTensorTypeAndShapeInfo ReleaseSessionOptions
+ReleaseCustomOpDomain GetDenotationFromTypeInfo CastTypeInfoToMapTypeInfo
+CastTypeInfoToSequenceTypeInfo GetMapKeyType GetMapValueType GetSequenceElementType
+ReleaseMapTypeInfo ReleaseSequenceTypeInfo SessionEndProfiling SessionGetModelMetadata
+ModelMetadataGetProducerName ModelMetadataGetGraphName ModelMetadataGetDomain
+ModelMetadataGetDescription ModelMetadataLookupCustomMetadataMap ModelMetadataGetVersion
+ReleaseModelMetadata CreateEnvWithGlobalThreadPools DisablePerSessionThreads
+CreateThreadingOptions ReleaseThreadingOptions ModelMetadataGetCustomMetadataMapKeys
+AddFreeDimensionOverrideByName GetAvailableProviders ReleaseAvailableProviders
+GetStringTensorElementLength GetStringTensorElement FillStringTensorElement AddSessionConfigEntry
+CreateAllocator ReleaseAllocator RunWithBinding CreateIoBinding ReleaseIoBinding BindInput
+BindOutput BindOutputToDevice GetBoundOutputNames GetBoundOutputValues ClearBoundInputs
+ClearBoundOutputs TensorAt CreateAndRegisterAllocator SetLanguageProjection
+SessionGetProfilingStartTimeNs SetGlobalIntraOpNumThreads SetGlobalInterOpNumThreads
+SetGlobalSpinControl`
+  .trim()
+  .split(/\s+/);
+
+const pointerBytes = 8;
+
+/** Byte offset of a function's pointer in the OrtApi table. */
+export function tableOffset(name: string): number {
+  const index = order.indexOf(name);
+  if (index < 0) throw new Error(`${name} is not in the table of ONNX Runtime's functions`);
+  return index * pointerBytes;
+}

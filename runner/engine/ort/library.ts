@@ -1,0 +1,61 @@
+// Loads the libonnxruntime that lies in the onnxruntime-node package and reads its function table.
+// The exact version is pinned: the engine's numbers and its exact resume are promised for it only.
+import { createRequire } from 'node:module';
+import { readdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import koffi, { type LibraryHandle } from 'koffi';
+import { tableOffset } from './api-table.ts';
+
+export const ortVersion = '1.30.0';
+const apiVersion = 30;
+
+const MiB = 1024 * 1024;
+/** koffi's default of 128 KiB overflows in ONNX Runtime's shader compiler (segmentation fault). */
+const asyncStackBytes = 16 * MiB;
+
+export interface OrtLibrary {
+  readonly version: string;
+  /** Address of a function of the OrtApi table. */
+  pointer(name: string): bigint;
+}
+
+// koffi closes a library when its handle is collected, and functions decoded from pointers do not
+// hold it: these live as long as the process.
+let handle: LibraryHandle | undefined;
+let library: OrtLibrary | undefined;
+
+/** The library of this process, loaded at the first call. Throws where it is absent or of another version. */
+export function ortLibrary(): OrtLibrary {
+  library ??= load(libraryPath());
+  return library;
+}
+
+function load(path: string): OrtLibrary {
+  koffi.config({ ...koffi.config(), async_stack_size: asyncStackBytes });
+  handle = koffi.load(path);
+  const base = handle.func('OrtGetApiBase', 'void *', [])() as bigint;
+  const [getApi, getVersion] = koffi.decode(base, 'void *', 2) as [bigint, bigint];
+  const version = koffi.call(getVersion, koffi.proto('str', [])) as string;
+  if (version !== ortVersion) {
+    throw new Error(
+      `${path} is ONNX Runtime ${version}, this engine needs exactly ${ortVersion}: install onnxruntime-node ${ortVersion}`,
+    );
+  }
+  const table = koffi.call(getApi, koffi.proto('void *', ['uint32_t']), apiVersion) as bigint;
+  return {
+    version,
+    pointer: (name) => koffi.decode(table, tableOffset(name), 'void *') as bigint,
+  };
+}
+
+function libraryPath(): string {
+  const manifest = createRequire(import.meta.url).resolve('onnxruntime-node/package.json');
+  const folder = join(dirname(manifest), 'bin/napi-v6', process.platform, process.arch);
+  const file = readdirSync(folder).find((name) =>
+    /^(libonnxruntime\.so\.\d+|libonnxruntime\..*dylib|onnxruntime\.dll)$/.test(name),
+  );
+  if (file === undefined) {
+    throw new Error(`onnxruntime-node ${ortVersion} holds no library in ${folder}`);
+  }
+  return join(folder, file);
+}

@@ -1,0 +1,53 @@
+// The border between the engine and ONNX Runtime: what a tensor, a session and a binding are.
+// Two implementations stand behind it (the C API through koffi, and onnxruntime-node's own binding)
+// and run one contract suite. Nothing outside engine/ort knows which one it talks to.
+
+export type DType = 'float32' | 'float64' | 'int32' | 'int64' | 'bool';
+
+export type TensorData = Float32Array | Float64Array | Int32Array | BigInt64Array | Uint8Array;
+
+/** A host tensor. `data` is a live view: what a session writes into a bound output is seen here. */
+export interface Tensor extends Disposable {
+  readonly dtype: DType;
+  readonly dims: readonly number[];
+  readonly data: TensorData;
+}
+
+/** Prepared (session, tensors) pair: inputs are read from and outputs written to these buffers at every run. */
+export interface Binding extends Disposable {
+  run(): Promise<void>;
+  /** Same as run, on the calling thread: for many short calls, where a thread hop would dominate. */
+  runSync(): void;
+}
+
+export interface Session extends Disposable {
+  readonly inputNames: readonly string[];
+  readonly outputNames: readonly string[];
+  /** Every input and output must be named. An output may be the same tensor as an input (in place). */
+  bind(inputs: Record<string, Tensor>, outputs: Record<string, Tensor>): Binding;
+}
+
+export interface SessionOptions {
+  /** Names of graph optimizers to leave out, e.g. CommonSubexpressionElimination for recomputation. */
+  readonly disabledOptimizers?: readonly string[];
+  /** Free text that errors name, e.g. "block backward [8x256]". */
+  readonly label?: string;
+}
+
+export interface RuntimeStats {
+  readonly sessions: number;
+  readonly tensors: number;
+  readonly bindings: number;
+}
+
+export interface Runtime extends Disposable {
+  readonly name: 'c-api' | 'onnxruntime-node';
+  readonly version: string;
+  readonly threads: number;
+  /** Wraps `data` (which may be a view into a larger buffer; no copy) or allocates zeros when it is absent. */
+  tensor(dtype: DType, dims: readonly number[], data?: TensorData): Tensor;
+  /** `model` is a serialized ONNX ModelProto. Errors carry the label and ONNX Runtime's own message. */
+  createSession(model: Uint8Array, options?: SessionOptions): Promise<Session>;
+  /** Live native objects: tests fail on leaks with it. */
+  stats(): RuntimeStats;
+}

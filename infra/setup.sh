@@ -96,8 +96,9 @@ bring_node() {
 bring_packages() {
   node infra/installed.ts && return 0
   say 'installing the packages of package-lock.json into node_modules/ (about a minute, once)'
-  # The runtime's CUDA files come from a feed that is not npm's, and are not needed here.
-  ONNXRUNTIME_NODE_INSTALL=skip npm ci --no-audit --no-fund --loglevel=error >&2 || {
+  # The runtime's CUDA files come from a feed that is not npm's, and are not needed here. The fetched Node trusts
+  # its own list of authorities only; a network with an authority of its own is known to the system's.
+  NODE_USE_SYSTEM_CA=1 ONNXRUNTIME_NODE_INSTALL=skip npm ci --no-audit --no-fund --loglevel=error >&2 || {
     explain_npm_failure 'npm ci'
     return 1
   }

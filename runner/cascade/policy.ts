@@ -1,0 +1,21 @@
+// The model in training, by the three things a stage does with it: turn text into tokens, sample, learn.
+// Learner and sampler share one set of weights, so every rollout comes from the newest policy.
+import type { Learner } from '../engine/learner/learner.ts';
+import type { Sampler } from '../engine/sampler/completion.ts';
+import type { Tokenizer } from '../engine/tokenizer/tokenizer.ts';
+
+export interface Policy {
+  readonly tokenizer: Tokenizer;
+  readonly learner: Learner;
+  readonly sampler: Sampler;
+}
+
+/** A fault of what was posted: retrying would fail alike. */
+export class InvalidData extends Error {
+  override readonly name = 'InvalidData';
+}
+
+/** The loss or its gradient is no longer a number. */
+export class Diverged extends Error {
+  override readonly name = 'Diverged';
+}

@@ -1,0 +1,38 @@
+// Rollouts: G answers to each of P prompts, drawn from the policy as it stands. P: prompts of a step, G: rollouts of a group.
+import { drawStream } from '../engine/random/draws.ts';
+import type { DrawKey } from '../engine/random/draws.ts';
+import type { SampleRequest } from '../engine/sampler/completion.ts';
+import type { Policy } from './policy.ts';
+
+export interface Rollout {
+  readonly prompt: Int32Array;
+  /** The end token included where there is one. */
+  readonly response: Int32Array;
+  /** The sampler's log-probabilities at the sampling temperature. */
+  readonly logProbs: Float32Array;
+  readonly truncated: boolean;
+  /** The response as text, special tokens left out: what graders see. */
+  readonly text: string;
+}
+
+export interface RolloutOptions {
+  readonly rollouts: number;
+  readonly temperature: number;
+  readonly maxResponse: number;
+}
+
+/** Draws depend on (key, prompt index, rollout, position) alone: not on batching, not on what ended first. */
+export async function sampleGroups(policy: Policy, prompts_P: readonly Int32Array[], options: RolloutOptions, key: DrawKey): Promise<Rollout[][]> {
+  const G = options.rollouts;
+  const requests = prompts_P.flatMap((prompt, p) =>
+    Array.from({ length: G }, (_, g): SampleRequest => ({ prompt, maxTokens: options.maxResponse, draw: drawStream(key, p, g) })),
+  );
+  const { eosId } = policy.tokenizer;
+  const completions = await policy.sampler.generate(requests, { temperature: options.temperature, endIds: eosId === undefined ? [] : [eosId] });
+  const rollouts = completions.map((completion, i): Rollout => {
+    const { tokens, logProbs, ended } = completion;
+    const text = policy.tokenizer.decode([...(ended ? tokens.subarray(0, -1) : tokens)]);
+    return { prompt: requests[i]!.prompt, response: tokens, logProbs, truncated: !ended, text };
+  });
+  return prompts_P.map((_, p) => rollouts.slice(p * G, (p + 1) * G));
+}

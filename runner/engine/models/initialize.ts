@@ -1,0 +1,32 @@
+// Weights of a new model (`init.from: config`): normal matrices, unit norms, as transformers initialises a Llama.
+// Keyed by seed and tensor name, so that a tensor's values depend on nothing else.
+
+import { createHash } from 'node:crypto';
+import type { LlamaConfig } from './config.ts';
+import { llamaTensors } from './llama-tensors.ts';
+import { fillNormal } from './normal.ts';
+import type { NormalKey } from './normal.ts';
+
+export interface WeightTensor {
+  readonly shape: readonly number[];
+  readonly data: Float32Array<ArrayBuffer>;
+}
+
+/** HF tensor names to float32 values. */
+export type Weights = ReadonlyMap<string, WeightTensor>;
+
+function keyOf(seed: number, name: string): NormalKey {
+  const digest = createHash('sha256').update(`${seed}\n${name}`).digest();
+  return [digest.readUInt32LE(0), digest.readUInt32LE(4)];
+}
+
+export function initialWeights(config: LlamaConfig, seed: number): Weights {
+  const weights = new Map<string, WeightTensor>();
+  for (const { name, shape, kind } of llamaTensors(config)) {
+    const data = new Float32Array(shape.reduce((product, dim) => product * dim, 1));
+    if (kind === 'norm') data.fill(1);
+    else fillNormal(data, keyOf(seed, name), config.initializerRange);
+    weights.set(name, { shape, data });
+  }
+  return weights;
+}

@@ -1,0 +1,86 @@
+// Where each tensor of a model lies in one flat float32 arena. Weights, gradients and both moments are four arenas
+// of the same layout, so the optimizer runs over flat chunks and knows no tensor.
+// Decayed tensors come first, norms last: weight decay is a boundary, not a mask.
+
+import type { LlamaConfig } from './config.ts';
+import type { Weights } from './initialize.ts';
+import { llamaTensors } from './llama-tensors.ts';
+
+export type Arena = Float32Array<ArrayBuffer>;
+
+export interface Slot {
+  readonly name: string;
+  readonly shape: readonly number[];
+  /** Elements from the arena's start. */
+  readonly offset: number;
+  readonly size: number;
+}
+
+export interface ParameterLayout {
+  readonly slots: ReadonlyMap<string, Slot>;
+  /** Elements of an arena, alignment gaps included. */
+  readonly size: number;
+  /** Elements before this one are subject to weight decay. */
+  readonly decayedSize: number;
+  /** Parameters, without the gaps. */
+  readonly parameterCount: number;
+}
+
+/** 64 bytes, one cache line: where vector loads are cheapest. */
+const alignment = 16;
+
+export function parameterLayout(config: LlamaConfig): ParameterLayout {
+  const slots = new Map<string, Slot>();
+  let size = 0;
+  let decayedSize = 0;
+  let parameterCount = 0;
+  for (const { name, shape, kind } of llamaTensors(config)) {
+    const elements = shape.reduce((product, dim) => product * dim, 1);
+    slots.set(name, { name, shape, offset: size, size: elements });
+    parameterCount += elements;
+    size = Math.ceil((size + elements) / alignment) * alignment;
+    if (kind === 'matrix') decayedSize = size;
+  }
+  return { slots, size, decayedSize, parameterCount };
+}
+
+/** The part of an arena that is tensor `name`: a view, not a copy. */
+export function slotView(layout: ParameterLayout, arena: Arena, name: string): Arena {
+  const slot = layout.slots.get(name);
+  if (slot === undefined) throw new Error(`no parameter "${name}": this model has ${[...layout.slots.keys()].join(', ')}`);
+  return arena.subarray(slot.offset, slot.offset + slot.size);
+}
+
+function sameShape(a: readonly number[], b: readonly number[]): boolean {
+  return a.length === b.length && a.every((dim, i) => dim === b[i]);
+}
+
+function listed(names: readonly string[]): string {
+  return names.length <= 8 ? names.join(', ') : `${names.slice(0, 8).join(', ')} and ${names.length - 8} more`;
+}
+
+/**
+ * An arena filled with `weights`. Missing, unused and misshapen tensors are refused by name.
+ * A tied model's file may repeat the embedding as `lm_head.weight`; that copy is not used.
+ */
+export function packWeights(config: LlamaConfig, layout: ParameterLayout, weights: Weights): Arena {
+  const missing = [...layout.slots.keys()].filter((name) => !weights.has(name));
+  if (missing.length > 0) throw new Error(`the model's weights lack ${missing.length} tensors: ${listed(missing)}`);
+  const ignorable = (name: string): boolean => config.tieWordEmbeddings && name === 'lm_head.weight';
+  const unused = [...weights.keys()].filter((name) => !layout.slots.has(name) && !ignorable(name));
+  if (unused.length > 0) throw new Error(`the model's weights hold ${unused.length} tensors that its configuration has no use for: ${listed(unused)}`);
+  const arena = new Float32Array(layout.size);
+  for (const { name, shape, offset } of layout.slots.values()) {
+    const given = weights.get(name)!;
+    if (!sameShape(given.shape, shape)) {
+      throw new Error(`tensor "${name}" has shape [${given.shape.join(', ')}], the configuration needs [${shape.join(', ')}]`);
+    }
+    arena.set(given.data, offset);
+  }
+  return arena;
+}
+
+/** The tensors of an arena by HF name: views, not copies. */
+export function namedViews(layout: ParameterLayout, arena: Arena): Weights {
+  return new Map([...layout.slots.values()].map(({ name, shape }) => [name, { shape, data: slotView(layout, arena, name) }]));
+}

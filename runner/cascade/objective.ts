@@ -3,11 +3,7 @@
 // so an objective is nothing but its weights, and N, the number of tokens that count, is taken over the whole
 // optimizer batch: however it is cut into micro-batches, the gradient is the same.
 
-/** One sequence as the learner takes it: `weights_T[t]` belongs to predicting `tokens_T[t]` from what precedes it. */
-export interface WeightedSequence {
-  readonly tokens_T: Int32Array;
-  readonly weights_T: Float32Array;
-}
+import type { WeightedSequence } from '../engine/learner/micro-batches.ts';
 
 /** A prompt and its response, by token ids. The mask comes from these lengths, never from looking for an id. */
 export interface TokenPair {

@@ -1,0 +1,69 @@
+// Cuts the sequences of one optimizer batch into micro-batches of few recurring shapes: sequences of like length stand
+// together, padded on the right to a bucketed length, and every micro-batch of a length has the same number of rows (the
+// last one filled up with empty rows), so that a handful of compiled sessions serves a whole run.
+// B: rows of a micro-batch, S: its padded length, T: tokens of one sequence.
+
+/** A sequence to learn from: `weights_T[t]` is the ascent weight of predicting `tokens_T[t]` from what precedes it. */
+export interface WeightedSequence {
+  readonly tokens_T: Int32Array;
+  readonly weights_T: Float32Array;
+}
+
+export interface MicroBatch {
+  readonly B: number;
+  readonly S: number;
+  /** Row-major; zeros beyond each row's length. */
+  readonly tokens_BS: Int32Array;
+  readonly weights_BS: Float32Array;
+  /** 0 for a row that only fills the shape. */
+  readonly lengths_B: Int32Array;
+  /** Index of each real row in the list that was cut. */
+  readonly rows: readonly number[];
+}
+
+const LENGTH_STEP = 8;
+
+/** Padded length: steps of 8 up to 64, then of an eighth of the power of two below, so that padding stays under an eighth. */
+export function bucketLength(length: number): number {
+  const step = Math.max(LENGTH_STEP, 2 ** Math.floor(Math.log2(Math.max(1, length - 1))) / 8);
+  return Math.max(LENGTH_STEP, Math.ceil(length / step) * step);
+}
+
+/** `tokenBudget` bounds B x S, except where a single sequence is longer. The order is a function of the lengths alone. */
+export function cutMicroBatches(sequences: readonly WeightedSequence[], tokenBudget: number): MicroBatch[] {
+  const order = sequences.map((_, index) => index).sort((a, b) => lengthOf(sequences[a]!) - lengthOf(sequences[b]!) || a - b);
+  const byBucket = new Map<number, number[]>();
+  for (const index of order) {
+    const S = bucketLength(lengthOf(sequences[index]!));
+    byBucket.set(S, [...(byBucket.get(S) ?? []), index]);
+  }
+  return [...byBucket].flatMap(([S, indices]) => {
+    const B = rowsPerBatch(indices.length, S, tokenBudget);
+    return chunks(indices, B).map((rows) => fill(sequences, rows, B, S));
+  });
+}
+
+const lengthOf = (sequence: WeightedSequence): number => sequence.tokens_T.length;
+
+/** A power of two within the budget, and no larger than it takes to hold all rows at once. */
+function rowsPerBatch(rows: number, S: number, tokenBudget: number): number {
+  const within = 2 ** Math.floor(Math.log2(Math.max(1, tokenBudget / S)));
+  return Math.min(within, 2 ** Math.ceil(Math.log2(rows)));
+}
+
+function fill(sequences: readonly WeightedSequence[], rows: readonly number[], B: number, S: number): MicroBatch {
+  const tokens_BS = new Int32Array(B * S);
+  const weights_BS = new Float32Array(B * S);
+  const lengths_B = new Int32Array(B);
+  rows.forEach((index, b) => {
+    const { tokens_T, weights_T } = sequences[index]!;
+    tokens_BS.set(tokens_T, b * S);
+    weights_BS.set(weights_T, b * S);
+    lengths_B[b] = tokens_T.length;
+  });
+  return { B, S, tokens_BS, weights_BS, lengths_B, rows };
+}
+
+function chunks<T>(items: readonly T[], size: number): T[][] {
+  return Array.from({ length: Math.ceil(items.length / size) }, (_, i) => items.slice(i * size, (i + 1) * size));
+}

@@ -1,0 +1,28 @@
+// One pool of connections and the typed query builder over it. Timestamps come back as Date through
+// the builder and as text through raw SQL (Drizzle turns the driver's own parsers off).
+import type { ExtractTablesWithRelations } from 'drizzle-orm';
+import type { PgDatabase } from 'drizzle-orm/pg-core';
+import { drizzle, type PostgresJsQueryResultHKT } from 'drizzle-orm/postgres-js';
+import postgres from 'postgres';
+import * as schema from './schema.ts';
+
+/** The database or a transaction in it: statements take either. */
+export type Database = PgDatabase<
+  PostgresJsQueryResultHKT,
+  typeof schema,
+  ExtractTablesWithRelations<typeof schema>
+>;
+
+export interface Connected {
+  db: Database;
+  sql: postgres.Sql;
+  /** Lets running queries end (5 s at most), then closes every connection. */
+  close: () => Promise<void>;
+}
+
+/** Opens nothing by itself: connections are made when the first query runs. `max` bounds their number. */
+export function connect(url: string, max = 10): Connected {
+  // No type look-up on connecting: it costs a round trip, and a Worker makes a client for each request.
+  const sql = postgres(url, { max, fetch_types: false, connect_timeout: 10, onnotice: () => undefined });
+  return { db: drizzle(sql, { schema }), sql, close: () => sql.end({ timeout: 5 }) };
+}

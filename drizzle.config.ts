@@ -1,0 +1,4 @@
+// Migrations are generated from db/schema.ts: `npm run db:generate`. No database is needed for that.
+import { defineConfig } from 'drizzle-kit';
+
+export default defineConfig({ dialect: 'postgresql', schema: './db/schema.ts', out: './db/migrations' });

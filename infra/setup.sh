@@ -1,6 +1,6 @@
 # Sourced by every make target, from the root of the clone: puts Node 22.18 or newer first in PATH and makes
 # node_modules agree with package-lock.json. Quick when nothing changed; writes only to .node/ and node_modules/.
-# Not here: Debian packages, which only the tests need (infra/debian-packages.sh).
+# Not here: the Debian packages that only tests need (infra/test.sh).
 
 say() { printf 'millrace: %s\n' "$*" >&2; }
 

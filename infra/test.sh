@@ -4,5 +4,6 @@
   echo '0 passed, 1 failed'
   exit 1
 }
-sh infra/debian-packages.sh
+# The S3 tests start a real server. Where it cannot be installed they skip, with the reason printed here.
+bash infra/rgw/install.sh || say 'going on without the S3 server'
 exec node infra/test.ts

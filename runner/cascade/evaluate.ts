@@ -1,0 +1,36 @@
+// avg@k of a suite: every task answered k times, graded, averaged; the interval is over tasks, since the k answers to one
+// task are not independent. Nothing here learns, so that an evaluation repeated after a resume gives the same numbers.
+import type { EvaluationCell } from '../../api/contract/event.ts';
+import type { ExpandedSuite } from '../../api/contract/expand.ts';
+import type { MathRow } from '../../api/contract/task.ts';
+import { drawKey } from '../engine/random/draws.ts';
+import { gradeGroup } from './grading.ts';
+import type { Policy } from './policy.ts';
+import { promptTokens } from './prompt.ts';
+import { sampleGroups } from './rollout.ts';
+
+/** Normal quantile of a two-sided 95 % interval. */
+const Z95 = 1.96;
+
+export async function evaluateSuite(policy: Policy, suite: ExpandedSuite, rows: readonly MathRow[], seed: number): Promise<EvaluationCell> {
+  const prompts_P = rows.map((row) => promptTokens(policy.tokenizer, row.prompt, suite.prompt_format));
+  const { temperature, max_response } = suite.sampling;
+  // The same draws at every evaluation: two checkpoints are compared on like terms.
+  const key = drawKey(seed, `evaluate/${suite.name}`, 0);
+  const groups_PG = await sampleGroups(policy, prompts_P, { rollouts: suite.k, temperature, maxResponse: max_response }, key);
+  const means = groups_PG
+    .map((group, p) => gradeGroup(suite.grader, rows[p]!, group).flatMap(({ reward }) => (reward === null ? [] : [reward])))
+    .filter((rewards) => rewards.length > 0)
+    .map(mean);
+  return { suite: suite.name, domain: suite.domain, mode: 'non_thinking', metric: `avg@${suite.k}`, tasks: means.length, ...interval(means) };
+}
+
+/** Mean and its 95 % interval by the normal approximation. */
+export function interval(values: readonly number[]): { value: number; low: number; high: number } {
+  const value = mean(values);
+  const variance = values.reduce((total, x) => total + (x - value) ** 2, 0) / Math.max(1, values.length - 1);
+  const half = Z95 * Math.sqrt(variance / values.length);
+  return { value, low: value - half, high: value + half };
+}
+
+const mean = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0) / values.length;

@@ -1,0 +1,44 @@
+// What tells a working RL run from a broken one: reward, groups without signal, truncation, lengths, unscored share, and
+// the gap between the sampler's and the trainer's log-probabilities.
+import type { JudgedGroup } from './reinforce.ts';
+import type { Rollout } from './rollout.ts';
+
+const mean = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0) / values.length;
+
+/** `reward` is what the update saw, after the overlong policy; `reward_graded` what the grader gave. */
+export function rolloutMetrics(groups_P: readonly JudgedGroup[]): Record<string, number> {
+  const all = groups_P.flatMap(({ rollouts_G }) => rollouts_G);
+  const scored = all.filter(({ reward }) => reward !== null);
+  return {
+    reward: mean(scored.map(({ reward }) => reward!)),
+    reward_graded: mean(scored.map(({ outcome }) => (outcome.status === 'unscored' ? 0 : outcome.value))),
+    reward_std: mean(groups_P.flatMap(({ std }) => (std === null ? [] : [std]))),
+    zero_variance: mean(groups_P.map(({ std }) => (std !== null && std < 1e-6 ? 1 : 0))),
+    dropped_groups: mean(groups_P.map(({ std }) => (std === null ? 1 : 0))),
+    truncated: mean(all.map(({ rollout }) => (rollout.truncated ? 1 : 0))),
+    invalid: mean(all.map(({ outcome }) => (outcome.status === 'invalid' ? 1 : 0))),
+    unscored: 1 - scored.length / all.length,
+    response_length: mean(all.map(({ rollout }) => rollout.response.length)),
+  };
+}
+
+/**
+ * Sampler against trainer on the same tokens: mean and largest |difference| of log-probabilities, and the mean ratio
+ * pi_train / pi_sampler, which is 1 where both are the same policy.
+ */
+export function samplerGap(rollouts: readonly Rollout[], trainer: readonly Float32Array[]): Record<string, number> {
+  let total = 0;
+  let largest = 0;
+  let ratio = 0;
+  let tokens = 0;
+  rollouts.forEach(({ prompt, response, logProbs }, i) => {
+    for (let t = 0; t < response.length; t += 1) {
+      const difference = trainer[i]![prompt.length + t]! - logProbs[t]!;
+      total += Math.abs(difference);
+      largest = Math.max(largest, Math.abs(difference));
+      ratio += Math.exp(difference);
+    }
+    tokens += response.length;
+  });
+  return { gap_mean: total / tokens, gap_max: largest, ratio_mean: ratio / tokens };
+}

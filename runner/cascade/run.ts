@@ -1,0 +1,114 @@
+// The cascade: stage after stage, each from fresh moments, every suite evaluated before the first and after each. It
+// knows where it stands (a Point) and nothing of processes, leases or stores: those are the host's.
+//
+// Order at the end of a stage: checkpoint, then evaluation, then the next stage; so a run resumed from the checkpoint
+// repeats the evaluation with the same draws and gets the same numbers.
+import type { Entry } from '../../api/contract/event.ts';
+import type { ExpandedSpec, ExpandedStage } from '../../api/contract/expand.ts';
+import type { Progress } from '../../api/contract/job.ts';
+import type { SampleLine } from '../../api/contract/results.ts';
+import type { MathRow, SftRow } from '../../api/contract/task.ts';
+import { evaluateSuite } from './evaluate.ts';
+import { mathStage } from './math.ts';
+import type { Policy } from './policy.ts';
+import { sftStage } from './sft.ts';
+import type { StageRun, StepResult } from './stage-run.ts';
+
+/** A moment between two steps: `step` steps of stage `stageIndex` are done. */
+export interface Point {
+  readonly stageIndex: number;
+  readonly step: number;
+}
+
+export type PointKind = 'step' | 'stage_end' | 'final';
+
+/** What the cascade asks of the process it runs in. */
+export interface Host {
+  emit(entry: Entry): void;
+  progress(progress: Progress): void;
+  /** Keeps the rollouts of a step. */
+  samples(lines: readonly SampleLine[], at: { stageIndex: number; stage: string; step: number }): Promise<void>;
+  /** Returns once weights and moments have been copied to where training cannot change them. */
+  snapshot(point: Point, kind: PointKind): Promise<void>;
+}
+
+export interface Datasets {
+  sft(id: string): readonly SftRow[];
+  math(id: string): readonly MathRow[];
+}
+
+/** Runs from `from` (undefined: the very beginning) to the end of the last stage. */
+export async function runCascade(spec: ExpandedSpec, policy: Policy, data: Datasets, host: Host, from?: Point): Promise<void> {
+  if (from === undefined) await evaluateAll(spec, policy, data, host, 'initial');
+  for (let index = from?.stageIndex ?? 0; index < spec.stages.length; index += 1) {
+    const stage = spec.stages[index]!;
+    const done = index === from?.stageIndex ? from.step : 0;
+    if (done === 0) policy.learner.resetMoments();
+    await runStage(spec, stage, index, done, policy, data, host);
+    await evaluateAll(spec, policy, data, host, stage.name);
+  }
+}
+
+async function runStage(
+  spec: ExpandedSpec,
+  stage: ExpandedStage,
+  stageIndex: number,
+  done: number,
+  policy: Policy,
+  data: Datasets,
+  host: Host,
+): Promise<void> {
+  const run = prepare(stage, policy, data, spec);
+  if (done < run.steps) host.emit({ type: 'stage_started', stage: stage.name, stage_index: stageIndex, steps: run.steps });
+  const pace = paceOf(run.steps);
+  for (let step = done + 1; step <= run.steps; step += 1) {
+    const result = await run.step(step);
+    host.emit(stepEntry(stage.name, step, result));
+    if (result.samples.length > 0) {
+      const lines = result.samples.map((sample) => ({ ...sample, stage: stage.name, step }));
+      await host.samples(lines, { stageIndex, stage: stage.name, step });
+    }
+    host.progress({ stage: stage.name, stage_index: stageIndex, stages: spec.stages.length, step, steps: run.steps, ...pace(step, result) });
+    const last = step === run.steps;
+    const kind = !last ? 'step' : stageIndex === spec.stages.length - 1 ? 'final' : 'stage_end';
+    if (last || step % spec.checkpoints.every_steps === 0) await host.snapshot({ stageIndex, step }, kind);
+  }
+  host.emit({ type: 'stage_finished', stage: stage.name, stage_index: stageIndex });
+}
+
+function prepare(stage: ExpandedStage, policy: Policy, data: Datasets, spec: ExpandedSpec): StageRun {
+  return stage.kind === 'sft'
+    ? sftStage(policy, stage, data.sft(stage.data), spec.seed)
+    : mathStage(policy, stage, data.math(stage.data), { seed: spec.seed, samplesPerStep: spec.samples.per_step });
+}
+
+async function evaluateAll(spec: ExpandedSpec, policy: Policy, data: Datasets, host: Host, after: string): Promise<void> {
+  if (spec.evaluate.suites.length === 0) return;
+  const cells = [];
+  for (const suite of spec.evaluate.suites) cells.push(await evaluateSuite(policy, suite, data.math(suite.data), spec.seed));
+  host.emit({ type: 'evaluation', after, cells });
+}
+
+function stepEntry(stage: string, step: number, result: StepResult): Entry {
+  const at = { stage, phase: 0, step };
+  if (result.type === 'skipped') return { type: 'step_skipped', ...at, cause: result.cause };
+  const metrics = Object.fromEntries(Object.entries(result.metrics).map(([key, value]) => [key, Number.isFinite(value) ? value : null]));
+  return { type: 'step', ...at, mode: 'non_thinking', metrics };
+}
+
+/** Reward, loss and rate of the last step, and the time left at the mean pace of the last twenty. */
+function paceOf(steps: number): (step: number, result: StepResult) => Partial<Progress> {
+  const ends: number[] = [performance.now()];
+  return (step, result) => {
+    ends.push(performance.now());
+    if (ends.length > 21) ends.shift();
+    const seconds = (ends.at(-1)! - ends[0]!) / 1000 / (ends.length - 1);
+    const metrics: Readonly<Record<string, number>> = result.type === 'updated' ? result.metrics : {};
+    return {
+      reward: metrics['reward'] ?? null,
+      loss: metrics['loss'] ?? null,
+      tokens_per_s: metrics['tokens_per_s'] ?? null,
+      seconds_left: seconds * (steps - step),
+    };
+  };
+}

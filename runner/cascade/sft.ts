@@ -1,0 +1,48 @@
+// Supervised fine-tuning: the last answer of each conversation, token mean over the batch (w = mask / N).
+import type { ExpandedSftStage } from '../../api/contract/expand.ts';
+import type { SftRow } from '../../api/contract/task.ts';
+import { batchOf } from '../data/order.ts';
+import { sftWeights } from './objective.ts';
+import type { TokenPair } from './objective.ts';
+import { InvalidData } from './policy.ts';
+import type { Policy } from './policy.ts';
+import { conversationTokens } from './prompt.ts';
+import type { StageRun } from './stage-run.ts';
+import { update } from './update.ts';
+
+export function sftStage(policy: Policy, stage: ExpandedSftStage, rows: readonly SftRow[], seed: number): StageRun {
+  const pairs = rows.map((row, index) => tokenize(policy, stage, row, index));
+  const steps = stage.steps ?? Math.max(1, Math.ceil(((stage.epochs ?? 1) * rows.length) / stage.batch));
+  return {
+    steps,
+    async step(step) {
+      const started = performance.now();
+      const batch = batchOf({ seed, stage: stage.name, rows: rows.length, size: stage.batch }, step);
+      const sequences = sftWeights(batch.map((row) => pairs[row]!));
+      const { logProbs, metrics } = await update(policy, sequences, stage, { step, steps, temperature: 1 });
+      const seconds = (performance.now() - started) / 1000;
+      const tokens = sequences.reduce((total, { tokens_T }) => total + tokens_T.length, 0);
+      return {
+        type: 'updated',
+        metrics: { ...metrics, loss: loss(sequences, logProbs), tokens, tokens_per_s: tokens / seconds, time_train: seconds },
+        samples: [],
+      };
+    },
+  };
+}
+
+function tokenize(policy: Policy, stage: ExpandedSftStage, row: SftRow, index: number): TokenPair {
+  const pair = conversationTokens(policy.tokenizer, row.messages, stage.prompt_format);
+  const length = pair.prompt.length + pair.response.length;
+  const limit = Math.min(stage.max_length, policy.learner.maxLength);
+  if (length > limit) {
+    throw new InvalidData(`stage ${stage.name}, dataset ${stage.data}, row ${index}: ${length} tokens, more than the limit of ${limit} (max_length, or the model's own)`);
+  }
+  return pair;
+}
+
+function loss(sequences: readonly { weights_T: Float32Array }[], logProbs: readonly Float32Array[]): number {
+  let total = 0;
+  sequences.forEach(({ weights_T }, i) => weights_T.forEach((weight, t) => (total -= weight * logProbs[i]![t]!)));
+  return total;
+}

@@ -1,0 +1,29 @@
+// One optimizer update from weighted sequences, with what every stage reports of it.
+import type { WeightedSequence } from '../engine/learner/micro-batches.ts';
+import type { ExpandedStage } from '../../api/contract/expand.ts';
+import { Diverged } from './policy.ts';
+import type { Policy } from './policy.ts';
+import { learningRate } from './schedule.ts';
+
+export interface Update {
+  /** Log-probability of every token of every sequence at the temperature given; index 0 of a sequence is 0. */
+  readonly logProbs: readonly Float32Array[];
+  readonly metrics: Readonly<Record<string, number>>;
+}
+
+/** Forward, backward and AdamW over the whole batch. Throws `Diverged` on a gradient that is not a number. */
+export async function update(
+  { learner }: Policy,
+  sequences: readonly WeightedSequence[],
+  stage: ExpandedStage,
+  position: { readonly step: number; readonly steps: number; readonly temperature: number },
+): Promise<Update> {
+  const { logProbs, meanEntropy } = await learner.forwardBackward(sequences, { temperature: position.temperature });
+  const lr = learningRate(stage, position.step, position.steps);
+  const { beta1, beta2, eps, weight_decay, clip_norm } = stage.optimizer;
+  const { gradNorm, updateNorm } = await learner.step({ lr, beta1, beta2, eps, weightDecay: weight_decay, clipNorm: clip_norm });
+  if (!Number.isFinite(gradNorm)) {
+    throw new Diverged(`stage ${stage.name}, step ${position.step}: the gradient's norm is ${gradNorm}; lower the learning rate (it was ${lr})`);
+  }
+  return { logProbs, metrics: { lr, grad_norm: gradNorm, update_norm: updateNorm, entropy: meanEntropy } };
+}

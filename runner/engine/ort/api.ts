@@ -1,6 +1,6 @@
 // Typed calls of ONNX Runtime's C API. An argument list is written once, in C's order; a trailing
 // 'out' becomes the result. A status that is not OK becomes an OrtError and is released.
-import koffi from 'koffi';
+import type { KoffiFunc } from 'koffi';
 import { ortLibrary } from './library.ts';
 import { errorCode, OrtError } from './ort-error.ts';
 
@@ -49,6 +49,8 @@ const signatures = {
   AllocatorFree: ['ptr', 'ptr'],
   CreateCpuMemoryInfo: ['int', 'int', 'out'],
   CreateTensorWithDataAsOrtValue: ['ptr', 'ptr', 'size', 'mem', 'size', 'int', 'out'],
+  CreateRunOptions: ['out'],
+  RunOptionsSetRunLogSeverityLevel: ['ptr', 'int'],
   CreateIoBinding: ['ptr', 'out'],
   BindInput: ['ptr', 'str', 'ptr'],
   BindOutput: ['ptr', 'str', 'ptr'],
@@ -64,26 +66,23 @@ type ReleaseName =
   | 'ReleaseTypeInfo'
   | 'ReleaseMemoryInfo'
   | 'ReleaseValue'
+  | 'ReleaseRunOptions'
   | 'ReleaseIoBinding';
 
 type In<S extends readonly unknown[]> = S extends readonly [...infer Head, 'out'] ? Head : S;
 type Arguments<S extends readonly unknown[]> = {
   -readonly [I in keyof S]: S[I] extends keyof Kinds ? Kinds[S[I]] : never;
 };
-type Result<S extends readonly unknown[]> = S extends readonly [...unknown[], 'out']
-  ? Pointer
-  : undefined;
+type Result<S extends readonly unknown[]> = S extends readonly [...unknown[], 'out'] ? Pointer : undefined;
 type Signature<N extends FunctionName> = (typeof signatures)[N];
 
-type NativeFunction = ReturnType<ReturnType<typeof koffi.load>['func']>;
+type NativeFunction = KoffiFunc<(...args: any[]) => any>;
 
 const functions = new Map<string, NativeFunction>();
 
 function native(name: string, result: string, args: readonly string[]): NativeFunction {
-  const found = koffi.decode(
-    ortLibrary().pointer(name),
-    koffi.proto(result, [...args]),
-  ) as NativeFunction;
+  const { koffi, pointer } = ortLibrary();
+  const found = koffi.decode(pointer(name), koffi.proto(result, [...args])) as NativeFunction;
   functions.set(name, found);
   return found;
 }
@@ -156,7 +155,7 @@ function throwIfFailed(name: string, status: Pointer | null): void {
 /** Copies a string that ONNX Runtime allocated, and frees it. */
 export function takeString(allocator: Pointer, text: Pointer): string {
   try {
-    return koffi.decode.string(text);
+    return ortLibrary().koffi.decode.string(text);
   } finally {
     call('AllocatorFree', allocator, text);
   }
@@ -164,5 +163,5 @@ export function takeString(allocator: Pointer, text: Pointer): string {
 
 /** Address of a view's first byte; null for an empty one. The memory of a view never moves, but the caller keeps it alive. */
 export function addressOf(view: ArrayBufferView): Pointer | null {
-  return view.byteLength === 0 ? null : koffi.address(view);
+  return view.byteLength === 0 ? null : ortLibrary().koffi.address(view);
 }

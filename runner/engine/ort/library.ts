@@ -3,8 +3,10 @@
 import { createRequire } from 'node:module';
 import { readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import koffi, { type LibraryHandle } from 'koffi';
+import type * as koffiModule from 'koffi';
 import { tableOffset } from './api-table.ts';
+
+type Koffi = typeof koffiModule;
 
 export const ortVersion = '1.30.0';
 const apiVersion = 30;
@@ -13,27 +15,47 @@ const MiB = 1024 * 1024;
 /** koffi's default of 128 KiB overflows in ONNX Runtime's shader compiler (segmentation fault). */
 const asyncStackBytes = 16 * MiB;
 
+/** koffi has no native part for this machine. */
+export class KoffiUnavailable extends Error {
+  override readonly name = 'KoffiUnavailable';
+}
+
 export interface OrtLibrary {
   readonly version: string;
+  readonly koffi: Koffi;
+  // koffi closes a library when its handle is collected, and functions decoded from pointers do not
+  // hold it: the handle lives as long as the process.
+  readonly handle: koffiModule.LibraryHandle;
   /** Address of a function of the OrtApi table. */
   pointer(name: string): bigint;
 }
 
-// koffi closes a library when its handle is collected, and functions decoded from pointers do not
-// hold it: these live as long as the process.
-let handle: LibraryHandle | undefined;
 let library: OrtLibrary | undefined;
 
 /** The library of this process, loaded at the first call. Throws where it is absent or of another version. */
 export function ortLibrary(): OrtLibrary {
-  library ??= load(libraryPath());
+  library ??= load(loadKoffi(), libraryPath());
   return library;
 }
 
-function load(path: string): OrtLibrary {
+const require = createRequire(import.meta.url);
+
+// Loaded at need, so that the engine starts where there is no koffi.
+function loadKoffi(): Koffi {
+  try {
+    return require('koffi') as Koffi;
+  } catch (cause) {
+    throw new KoffiUnavailable(`koffi cannot load on ${process.platform} ${process.arch}`, {
+      cause,
+    });
+  }
+}
+
+function load(koffi: Koffi, path: string): OrtLibrary {
   koffi.config({ ...koffi.config(), async_stack_size: asyncStackBytes });
-  handle = koffi.load(path);
+  const handle = koffi.load(path);
   const base = handle.func('OrtGetApiBase', 'void *', [])() as bigint;
+  // struct OrtApiBase { GetApi, GetVersionString }
   const [getApi, getVersion] = koffi.decode(base, 'void *', 2) as [bigint, bigint];
   const version = koffi.call(getVersion, koffi.proto('str', [])) as string;
   if (version !== ortVersion) {
@@ -44,12 +66,14 @@ function load(path: string): OrtLibrary {
   const table = koffi.call(getApi, koffi.proto('void *', ['uint32_t']), apiVersion) as bigint;
   return {
     version,
+    koffi,
+    handle,
     pointer: (name) => koffi.decode(table, tableOffset(name), 'void *') as bigint,
   };
 }
 
 function libraryPath(): string {
-  const manifest = createRequire(import.meta.url).resolve('onnxruntime-node/package.json');
+  const manifest = require.resolve('onnxruntime-node/package.json');
   const folder = join(dirname(manifest), 'bin/napi-v6', process.platform, process.arch);
   const file = readdirSync(folder).find((name) =>
     /^(libonnxruntime\.so\.\d+|libonnxruntime\..*dylib|onnxruntime\.dll)$/.test(name),

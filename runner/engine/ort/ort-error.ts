@@ -25,11 +25,11 @@ export class OrtError extends Error {
     super(message);
     this.code = code;
   }
+}
 
-  /** The same error with the name of what it is about in front. */
-  about(label: string): OrtError {
-    return new OrtError(this.code, `${label}: ${this.message}`);
-  }
+/** Puts what an ONNX Runtime error is about in front of it; other errors pass as they are. */
+export function explain(error: unknown, label: string): unknown {
+  return error instanceof OrtError ? new OrtError(error.code, `${label}: ${error.message}`) : error;
 }
 
 export function errorCode(code: number): string {

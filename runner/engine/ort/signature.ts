@@ -10,35 +10,38 @@ export interface ValueInfo {
   readonly dims: readonly (number | undefined)[] | undefined;
 }
 
-export interface BoundValue<T> {
-  readonly name: string;
-  readonly tensor: T;
-}
-
-/** The tensors in the session's order. `kind` is input or output, for errors. */
+/**
+ * The tensors by name, in the session's order. `kind` names the side in errors; `own` refuses a
+ * tensor of another make.
+ */
 export function matchTensors<T extends Tensor>(
   label: string,
   kind: 'input' | 'output',
   infos: readonly ValueInfo[],
   tensors: Record<string, Tensor>,
   own: (tensor: Tensor, what: string) => T,
-): BoundValue<T>[] {
-  const extra = Object.keys(tensors).filter((name) => !infos.some((info) => info.name === name));
-  const missing = infos.filter((info) => tensors[info.name] === undefined).map(({ name }) => name);
-  if (missing.length > 0 || extra.length > 0) {
-    const parts = [
-      ...(missing.length > 0 ? [`missing ${missing.join(', ')}`] : []),
-      ...(extra.length > 0 ? [`unknown ${extra.join(', ')}`] : []),
-    ];
-    const names = infos.map(({ name }) => name).join(', ');
-    throw new Error(`${label}: ${kind}s to bind: ${parts.join('; ')} (the model has ${names})`);
-  }
-  return infos.map((info) => {
+): Map<string, T> {
+  checkNames(`${label}: ${kind}s to bind`, infos, tensors);
+  const matched = new Map<string, T>();
+  for (const info of infos) {
     const what = `${label}: ${kind} ${info.name}`;
     const tensor = own(tensors[info.name] as Tensor, what);
     checkTensor(what, info, tensor);
-    return { name: info.name, tensor };
-  });
+    matched.set(info.name, tensor);
+  }
+  return matched;
+}
+
+function checkNames(what: string, infos: readonly ValueInfo[], tensors: Record<string, Tensor>): void {
+  const names = infos.map(({ name }) => name);
+  const missing = names.filter((name) => !Object.hasOwn(tensors, name));
+  const unknown = Object.keys(tensors).filter((name) => !names.includes(name));
+  if (missing.length === 0 && unknown.length === 0) return;
+  const parts = [
+    ...(missing.length > 0 ? [`missing ${missing.join(', ')}`] : []),
+    ...(unknown.length > 0 ? [`unknown ${unknown.join(', ')}`] : []),
+  ];
+  throw new Error(`${what}: ${parts.join('; ')} (the model has ${names.join(', ')})`);
 }
 
 function checkTensor(what: string, info: ValueInfo, tensor: Tensor): void {

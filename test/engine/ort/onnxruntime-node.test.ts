@@ -1,0 +1,3 @@
+import { runtimeCases } from './runtime-cases.ts';
+
+runtimeCases('onnxruntime-node');

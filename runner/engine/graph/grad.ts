@@ -22,7 +22,9 @@ export function gradients(seeds: readonly Seed[], wrt: readonly Value[]): Value[
   const cotangents = new Map<Value, Value>();
   for (const { value, cotangent } of seeds) {
     if (!sameShape(value.shape, cotangent.shape) || value.dtype !== cotangent.dtype) {
-      throw new Error(`gradients: ${describeType(value)} cannot have the cotangent ${describeType(cotangent)}`);
+      throw new Error(
+        `gradients: ${describeType(value)} cannot have the cotangent ${describeType(cotangent)}`,
+      );
     }
     contribute(cotangents, value, cotangent);
   }

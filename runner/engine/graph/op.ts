@@ -18,6 +18,8 @@ export interface Emitter {
   scalar(x: number, like: ValueType): string;
   /** A rank-1 int64 initializer: shapes, axes, split sizes. */
   int64s(values: readonly number[]): string;
+  /** A rank-0 int32 initializer. */
+  int32(value: number): string;
   /** 0, 1, 2, … as int32, in the given shape. */
   iota(shape: readonly number[]): string;
 }
@@ -64,7 +66,9 @@ export function vjp<A>(rule: (cotangent: Value, node: Node<A>) => Cotangents): G
 }
 
 /** For ops that serve as the gradient of another: first-order training never differentiates them. */
-export const firstOrderOnly = { missing: 'it is itself a gradient; second derivatives are not supported' } as const;
+export const firstOrderOnly = {
+  missing: 'it is itself a gradient; second derivatives are not supported',
+} as const;
 
 const registry = new Map<string, Op>();
 

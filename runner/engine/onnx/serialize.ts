@@ -86,6 +86,10 @@ class GraphWriter implements Emitter {
     );
   }
 
+  int32(value: number): string {
+    return this.#share(`int32 ${value}`, 'int32', [], () => Int32Array.of(value));
+  }
+
   iota(shape: readonly number[]): string {
     const count = shape.reduce((product, size) => product * size, 1);
     return this.#share(`iota ${shape.join()}`, 'int32', shape, () =>

@@ -37,8 +37,7 @@ const transposeOp = defineOp<{ permutation: readonly number[] }>({
   infer([x], { permutation }) {
     const value = operand([x as Value], 0);
     const axes = [...permutation].sort((a, b) => a - b);
-    const isPermutation =
-      axes.length === value.shape.length && axes.every((axis, index) => axis === index);
+    const isPermutation = axes.length === value.shape.length && axes.every((axis, index) => axis === index);
     expectThat(isPermutation, 'transpose', `a rank that ${formatShape(permutation)} permutes`, value);
     return [{ dtype: value.dtype, shape: permutation.map((axis) => value.shape[axis] as number) }];
   },

@@ -62,7 +62,7 @@ explain_npm_failure() {
 install_node() {
   say "Node $(node --version 2>/dev/null || echo '(none)') is older than 22.18: fetching Node 22 into .node/ (185 MB, once)"
   cp infra/node/package.json infra/node/package-lock.json .node/ &&
-    (cd .node && npm ci --ignore-scripts --no-audit --no-fund --loglevel=error >&2) || {
+    (cd .node && npm ci --ignore-scripts --no-audit --no-fund --no-update-notifier --loglevel=error >&2) || {
     explain_npm_failure 'fetching Node'
     return 1
   }
@@ -98,7 +98,7 @@ bring_packages() {
   say 'installing the packages of package-lock.json into node_modules/ (about a minute, once)'
   # The runtime's CUDA files come from a feed that is not npm's, and are not needed here. The fetched Node trusts
   # its own list of authorities only; a network with an authority of its own is known to the system's.
-  NODE_USE_SYSTEM_CA=1 ONNXRUNTIME_NODE_INSTALL=skip npm ci --no-audit --no-fund --loglevel=error >&2 || {
+  NODE_USE_SYSTEM_CA=1 ONNXRUNTIME_NODE_INSTALL=skip npm ci --no-audit --no-fund --no-update-notifier --loglevel=error >&2 || {
     explain_npm_failure 'npm ci'
     return 1
   }

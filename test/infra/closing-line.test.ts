@@ -17,7 +17,10 @@ afterEach(() => rmSync(folder, { recursive: true }));
 
 /** Runs one test file with the repository's reporter; gives the exit status and the last line of its output. */
 function run(body: string): { status: number | null; lastLine: string | undefined } {
-  writeFileSync(join(folder, 'some.test.ts'), `import { afterAll, describe, test } from 'vitest';\n${body}\n`);
+  writeFileSync(
+    join(folder, 'some.test.ts'),
+    `import { afterAll, describe, test } from 'vitest';\n${body}\n`,
+  );
   const reporter = JSON.stringify(resolve(root, 'test/support/closing-line.ts'));
   writeFileSync(
     join(folder, 'vitest.config.ts'),

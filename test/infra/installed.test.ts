@@ -17,6 +17,9 @@ test('names a missing package', () => {
 });
 
 test('names another version, also of an optional package', () => {
-  const installed = { 'node_modules/zod': { version: '4.6.6' }, 'node_modules/only-mac': { version: '2.0.0' } };
+  const installed = {
+    'node_modules/zod': { version: '4.6.6' },
+    'node_modules/only-mac': { version: '2.0.0' },
+  };
   expect(disagreements(locked, installed)).toEqual(['node_modules/zod', 'node_modules/only-mac']);
 });

@@ -1,6 +1,8 @@
 // The border between the engine and ONNX Runtime: what a tensor, a session and a binding are.
 // Two implementations stand behind it (the C API through koffi, and onnxruntime-node's own binding)
 // and run one contract suite. Nothing outside engine/ort knows which one it talks to.
+// Disposal may be repeated and comes in any order: what a binding or a run still uses is released
+// after it, but use of anything disposed throws. Owners collect theirs in a Scope (scope.ts).
 
 export type DType = 'float32' | 'float64' | 'int32' | 'int64' | 'bool';
 
@@ -15,6 +17,7 @@ export interface Tensor extends Disposable {
 
 /** Prepared (session, tensors) pair: inputs are read from and outputs written to these buffers at every run. */
 export interface Binding extends Disposable {
+  /** Leaves the event loop free (C API). One run of a binding at a time; other bindings may run meanwhile. */
   run(): Promise<void>;
   /** Same as run, on the calling thread: for many short calls, where a thread hop would dominate. */
   runSync(): void;
@@ -23,7 +26,7 @@ export interface Binding extends Disposable {
 export interface Session extends Disposable {
   readonly inputNames: readonly string[];
   readonly outputNames: readonly string[];
-  /** Every input and output must be named. An output may be the same tensor as an input (in place). */
+  /** Throws on names, dtypes and dims that are not the model's. Every input and output must be named. An output may be the same tensor as an input (in place). */
   bind(inputs: Record<string, Tensor>, outputs: Record<string, Tensor>): Binding;
 }
 
@@ -48,6 +51,6 @@ export interface Runtime extends Disposable {
   tensor(dtype: DType, dims: readonly number[], data?: TensorData): Tensor;
   /** `model` is a serialized ONNX ModelProto. Errors carry the label and ONNX Runtime's own message. */
   createSession(model: Uint8Array, options?: SessionOptions): Promise<Session>;
-  /** Live native objects: tests fail on leaks with it. */
+  /** Native objects not yet released: tests fail on leaks with it. */
   stats(): RuntimeStats;
 }

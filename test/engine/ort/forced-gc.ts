@@ -1,11 +1,19 @@
 // Run by c-api.test.ts as a process of its own, with --expose-gc: a dangling pointer kills it.
 // Collects garbage as often as it can while native code runs on memory that JavaScript has let go of.
 import { createRuntime } from '../../../runner/engine/ort/create.ts';
+import { ortLibrary } from '../../../runner/engine/ort/library.ts';
 import type { Binding, Runtime, Tensor } from '../../../runner/engine/ort/runtime.ts';
 import { addModel, matMulModel } from '../../support/tiny-models.ts';
 
 const collect = globalThis.gc;
 if (collect === undefined) throw new Error('run with --expose-gc');
+
+// Before its first call too: afterwards the library's thread-local data keeps it mapped anyhow.
+ortLibrary();
+for (let round = 0; round < 20; round += 1) {
+  collect();
+  await new Promise((resolve) => setImmediate(resolve));
+}
 
 const runtime = createRuntime({ threads: 2, binding: 'c-api' });
 

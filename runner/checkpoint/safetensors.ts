@@ -59,7 +59,15 @@ async function openForReading(file: string): Promise<FileHandle> {
 
 /** All tensors of one file, in file order. Throws with file, tensor and offsets on anything malformed or truncated. */
 export async function readSafetensors(file: string): Promise<Map<string, NamedTensor>> {
-  await using handle = await openForReading(file);
+  const handle = await openForReading(file);
+  try {
+    return await readAll(handle, file);
+  } finally {
+    await handle.close();
+  }
+}
+
+async function readAll(handle: FileHandle, file: string): Promise<Map<string, NamedTensor>> {
   const { size } = await handle.stat();
   const prefix = new Uint8Array(Math.min(8, size));
   await readExactly(handle, prefix, 0, file);
@@ -131,12 +139,7 @@ function headerBytes(tensors: Tensors, file: string): Uint8Array {
   return new TextEncoder().encode(json + ' '.repeat(padding));
 }
 
-/**
- * Writes float32 tensors in the given order, hashing what it writes, and flushes to disk before it returns.
- * `tensors` is iterated twice (header, data). An existing file is replaced.
- */
-export async function writeSafetensors(file: string, tensors: ReadonlyMap<string, Omit<NamedTensor, 'dtype'>>): Promise<WrittenFile> {
-  await using handle = await open(file, 'w');
+async function writeAll(handle: FileHandle, tensors: ReadonlyMap<string, Omit<NamedTensor, 'dtype'>>, file: string): Promise<WrittenFile> {
   const hash = createHash('sha256');
   let bytes = 0;
   const write = async (part: Uint8Array): Promise<void> => {
@@ -155,4 +158,14 @@ export async function writeSafetensors(file: string, tensors: ReadonlyMap<string
   for (const [, { data }] of tensors) await write(new Uint8Array(data.buffer, data.byteOffset, data.byteLength));
   await handle.sync();
   return { bytes, sha256: hash.digest('hex') };
+}
+
+/** Writes float32 tensors in the given order, hashing what it writes, and flushes to disk before it returns. An existing file is replaced. */
+export async function writeSafetensors(file: string, tensors: ReadonlyMap<string, Omit<NamedTensor, 'dtype'>>): Promise<WrittenFile> {
+  const handle = await open(file, 'w');
+  try {
+    return await writeAll(handle, tensors, file);
+  } finally {
+    await handle.close();
+  }
 }

@@ -1,0 +1,84 @@
+// The two ends of a Llama around its blocks: the embedding, and the head (final norm, logits, log-probabilities).
+// The head sees R gathered rows, never whole padded sequences: prompts and padding cost it nothing, and R bounds
+// the size of its logits [R,V].
+
+import { gradients } from '../graph/grad.ts';
+import { Graph } from '../graph/graph.ts';
+import type { Value } from '../graph/graph.ts';
+import { accumulate } from '../ops/accumulate.ts';
+import { neg } from '../ops/arithmetic.ts';
+import { gatherRows, scatterAddRows } from '../ops/gather.ts';
+import { gemm } from '../ops/matmul.ts';
+import { rmsNorm } from '../ops/rms-norm.ts';
+import { entropy, tokenLogProb } from '../ops/token-log-prob.ts';
+import type { LlamaConfig } from './config.ts';
+import { gradientOf, previousOf } from './llama-block.ts';
+
+/** table [V,D], tokens [T] of int32 -> y [T,D]. */
+export function embeddingGraph({ vocabSize, hiddenSize }: LlamaConfig, rows: number): Graph {
+  const graph = new Graph();
+  const table = graph.input('table', 'float32', [vocabSize, hiddenSize]);
+  graph.output('y', gatherRows(table, graph.input('tokens', 'int32', [rows])));
+  return graph;
+}
+
+/** d_table is previous_table plus d_y [T,D] at the rows of tokens [T]; both may be one buffer. */
+export function embeddingGradientGraph({ vocabSize, hiddenSize }: LlamaConfig, rows: number): Graph {
+  const graph = new Graph();
+  const previous = graph.input(previousOf('table'), 'float32', [vocabSize, hiddenSize]);
+  const tokens = graph.input('tokens', 'int32', [rows]);
+  graph.output(gradientOf('table'), scatterAddRows(previous, tokens, graph.input('d_y', 'float32', [rows, hiddenSize])));
+  return graph;
+}
+
+interface Head {
+  readonly graph: Graph;
+  readonly x: Value;
+  readonly norm: Value;
+  readonly head: Value;
+  readonly logProbs: Value;
+}
+
+function headForward({ vocabSize: V, hiddenSize: D, rmsNormEps }: LlamaConfig, rows: number): Head {
+  const graph = new Graph();
+  const x = graph.input('x', 'float32', [rows, D]);
+  const norm = graph.input('norm', 'float32', [D]);
+  const head = graph.input('head', 'float32', [V, D]);
+  const targets = graph.input('targets', 'int32', [rows]);
+  const inverseTemperature = graph.input('inverse_temperature', 'float32', []);
+  const logits = gemm(rmsNorm(x, norm, rmsNormEps), head, { transB: true });
+  const logProbs = tokenLogProb(logits, targets, inverseTemperature);
+  graph.output('log_probs', logProbs);
+  graph.output('entropy', entropy(logits, inverseTemperature));
+  return { graph, x, norm, head, logProbs };
+}
+
+/** x [R,D], targets [R] -> log_probs [R] of the targets and entropy [R] of the distribution, both at the temperature. */
+export function headScoringGraph(config: LlamaConfig, rows: number): Graph {
+  return headForward(config, rows).graph;
+}
+
+/**
+ * The same with weights [R]: also d_x [R,D], d_norm, d_head, the gradient of loss = - sum weights * log_probs.
+ * With `accumulating`, d_norm and d_head include previous_norm and previous_head.
+ */
+export function headTrainingGraph(config: LlamaConfig, rows: number, accumulating: boolean): Graph {
+  const { graph, x, norm, head, logProbs } = headForward(config, rows);
+  const cotangent = neg(graph.input('weights', 'float32', [rows]));
+  const [dx, dNorm, dHead] = gradients([{ value: logProbs, cotangent }], [x, norm, head]) as [Value, Value, Value];
+  const total = (role: string, gradient: Value): Value =>
+    accumulating ? accumulate(graph.input(previousOf(role), 'float32', gradient.shape), gradient) : gradient;
+  graph.output('d_x', dx);
+  graph.output(gradientOf('norm'), total('norm', dNorm));
+  graph.output(gradientOf('head'), total('head', dHead));
+  return graph;
+}
+
+/** x [R,D] -> logits [R,V] at temperature 1: for inspection, not for training. */
+export function logitsGraph({ vocabSize: V, hiddenSize: D, rmsNormEps }: LlamaConfig, rows: number): Graph {
+  const graph = new Graph();
+  const x = graph.input('x', 'float32', [rows, D]);
+  const normal = rmsNorm(x, graph.input('norm', 'float32', [D]), rmsNormEps);
+  graph.output('logits', gemm(normal, graph.input('head', 'float32', [V, D]), { transB: true }));
+  return graph;
+}

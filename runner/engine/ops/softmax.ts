@@ -89,7 +89,7 @@ const causalSoftmaxOp = defineOp<CausalAttributes>({
 function causalMask(emitter: Emitter, scores: Value, { queries, offset }: CausalAttributes): string {
   const last = emitter.node('Add', [emitter.iota([queries, 1]), emitter.int32(offset)]);
   const hidden = emitter.node('Greater', [emitter.iota([1, sizeAt(scores.shape, -1)]), last]);
-  return emitter.node('Where', [hidden, emitter.scalar(-6e4, scores), emitter.scalar(0, scores)]);
+  return emitter.node('Where', [hidden, emitter.scalar(-1e30, scores), emitter.scalar(0, scores)]);
 }
 
 export interface CausalOptions {
@@ -101,7 +101,7 @@ export interface CausalOptions {
 
 /**
  * Softmax over keys of scores […, heads * queries, keys] (already scaled: scale the queries, that is cheaper), where
- * query i sees the keys up to offset + i. Scores beyond 6e4 in magnitude would defeat the mask.
+ * query i sees the keys up to offset + i.
  */
 export function causalSoftmax(scores: Value, options: CausalOptions = {}): Value {
   const { queries = scores.shape.at(-2) ?? 1, offset = 0 } = options;

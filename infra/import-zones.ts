@@ -22,6 +22,16 @@ export const importRules: readonly ImportRule[] = [
     may: ['db', 'store'],
     why: 'the api turns HTTP into rows; it computes nothing and knows no runner',
   },
+  {
+    part: 'api/client.ts',
+    may: ['api/contract', 'api/client'],
+    why: 'the client runs in every process: it knows the contract and HTTP only',
+  },
+  {
+    part: 'api/client',
+    may: ['api/contract', 'api/client.ts'],
+    why: 'the client runs in every process: it knows the contract and HTTP only',
+  },
   { part: 'db', may: ['api/contract'], why: 'statements know the contract and the schema only' },
   { part: 'store', may: [], why: 'the object store knows keys and bytes only' },
   {
@@ -46,13 +56,13 @@ export const importRules: readonly ImportRule[] = [
   },
   {
     part: 'runner/supervisor',
-    may: ['api/contract', ...client],
-    why: 'the supervisor knows the protocol and nothing heavy',
+    may: ['runner/ipc.ts', 'api/contract', ...client],
+    why: 'the supervisor knows the protocols and nothing heavy',
   },
   {
     part: 'runner/uploader.ts',
-    may: ['store', 'api/contract', ...client],
-    why: 'the uploader knows the protocol and the store',
+    may: ['runner/ipc.ts', 'store', 'api/contract', ...client],
+    why: 'the uploader knows the protocols and the store',
   },
   { part: 'runner/engine', may: [], why: 'the engine knows no job, no reward, no store' },
   { part: 'runner/rewards', may: ['api/contract'], why: 'rewards get what they score with passed in' },

@@ -33,20 +33,23 @@ const runnerParts = [
 const allowed: Record<string, string[]> = {
   [contract]: [],
   'api/routes/part.ts': [contract, ...client, 'db/part.ts', 'store/part.ts'],
+  'api/client.ts': ['api/client/part.ts', contract],
+  'api/client/part.ts': ['api/client.ts', contract],
   'db/part.ts': [contract],
   'store/part.ts': [],
   'cli/part.ts': [...client, contract],
-  'runner/main.ts': [...client, contract, 'store/part.ts', ...runnerParts],
+  'runner/ipc.ts': [...client, contract, 'store/part.ts', 'runner/main.ts', ...runnerParts],
+  'runner/main.ts': ['runner/ipc.ts', ...client, contract, 'store/part.ts', ...runnerParts],
   'runner/cascade/part.ts': [contract, ...scored],
   'runner/grader/part.ts': [contract, ...scored],
-  'runner/supervisor/part.ts': [...client, contract],
-  'runner/uploader.ts': [...client, contract, 'store/part.ts'],
+  'runner/supervisor/part.ts': ['runner/ipc.ts', ...client, contract],
+  'runner/uploader.ts': ['runner/ipc.ts', ...client, contract, 'store/part.ts'],
   'runner/engine/part.ts': [],
   'runner/rewards/part.ts': [contract],
   'runner/data/part.ts': [contract],
   'runner/checkpoint/part.ts': [contract],
 };
-const everyFile = [...Object.keys(allowed), ...client];
+const everyFile = Object.keys(allowed);
 
 function importLine(from: string, to: string): string {
   const path = relative(dirname(from), to);

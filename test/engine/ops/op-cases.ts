@@ -21,7 +21,7 @@ const get = (values: Values, name: string): Value => {
   return value;
 };
 
-const unary = (name: string, build: (x: Value) => Value, spec = around): OpCase => ({
+const unary = (name: string, build: (x: Value) => Value | readonly Value[], spec = around): OpCase => ({
   name,
   inputs: (size) => ({ x: spec(matrix(size)) }),
   build: (values) => build(get(values, 'x')),

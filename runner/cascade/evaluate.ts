@@ -4,6 +4,7 @@ import type { EvaluationCell } from '../../api/contract/event.ts';
 import type { ExpandedSuite } from '../../api/contract/expand.ts';
 import type { MathRow } from '../../api/contract/task.ts';
 import { drawKey } from '../engine/random/draws.ts';
+import { createGrader } from '../rewards/grade.ts';
 import { gradeGroup } from './grading.ts';
 import type { Policy } from './policy.ts';
 import { promptTokens } from './prompt.ts';
@@ -18,8 +19,10 @@ export async function evaluateSuite(policy: Policy, suite: ExpandedSuite, rows: 
   // The same draws at every evaluation: two checkpoints are compared on like terms.
   const key = drawKey(seed, `evaluate/${suite.name}`, 0);
   const groups_PG = await sampleGroups(policy, prompts_P, { rollouts: suite.k, temperature, maxResponse: max_response }, key);
-  const means = groups_PG
-    .map((group, p) => gradeGroup(suite.grader, rows[p]!, group).flatMap(({ reward }) => (reward === null ? [] : [reward])))
+  const grader = createGrader(suite.grader);
+  const graded_PG = await Promise.all(groups_PG.map((group, p) => gradeGroup(grader, rows[p]!, group)));
+  const means = graded_PG
+    .map((graded_G) => graded_G.flatMap(({ reward }) => (reward === null ? [] : [reward])))
     .filter((rewards) => rewards.length > 0)
     .map(mean);
   return { suite: suite.name, domain: suite.domain, mode: 'non_thinking', metric: `avg@${suite.k}`, tasks: means.length, ...interval(means) };

@@ -1,10 +1,11 @@
 // Rewards of a group: every rollout graded by itself. An unscored one (our fault) has no reward; an invalid one (the
-// answer's own fault) has the value that its grader gives it, and says why.
-import type { Grader } from '../../api/contract/grader.ts';
+// answer's own fault) gets the stage's value for it.
 import type { MathRow } from '../../api/contract/task.ts';
-import { gradeOf } from '../rewards/grade.ts';
+import type { TaskGrader } from '../rewards/grade.ts';
 import type { Reward } from '../rewards/reward.ts';
 import type { Rollout } from './rollout.ts';
+
+const INVALID_REWARD = 0;
 
 export interface Graded {
   readonly rollout: Rollout;
@@ -13,10 +14,16 @@ export interface Graded {
   readonly reward: number | null;
 }
 
-export function gradeGroup(grader: Grader, task: MathRow, rollouts_G: readonly Rollout[]): Graded[] {
-  const grade = gradeOf(grader);
-  return rollouts_G.map((rollout) => {
-    const outcome = grade(task, rollout.text);
-    return { rollout, outcome, reward: outcome.status === 'unscored' ? null : outcome.value };
-  });
+export async function gradeGroup(grader: TaskGrader, task: MathRow, rollouts_G: readonly Rollout[]): Promise<Graded[]> {
+  return Promise.all(
+    rollouts_G.map(async (rollout) => {
+      const outcome = await grader.grade(task, rollout.text);
+      return { rollout, outcome, reward: rewardOf(outcome) };
+    }),
+  );
+}
+
+function rewardOf(outcome: Reward): number | null {
+  if (outcome.status === 'scored') return outcome.value;
+  return outcome.status === 'invalid' ? INVALID_REWARD : null;
 }

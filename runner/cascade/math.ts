@@ -1,11 +1,13 @@
 // Math RL: the RL loop with the stage's grader (by default symbolic equality of the last stated answer).
 import type { ExpandedMathStage } from '../../api/contract/expand.ts';
 import type { MathRow } from '../../api/contract/task.ts';
+import { createGrader } from '../rewards/grade.ts';
 import type { Policy } from './policy.ts';
 import { reinforce } from './reinforce.ts';
 import type { ReinforceOptions } from './reinforce.ts';
 import type { StageRun } from './stage-run.ts';
 
-export function mathStage(policy: Policy, stage: ExpandedMathStage, rows: readonly MathRow[], options: ReinforceOptions): StageRun {
-  return { steps: stage.steps, step: (step) => reinforce(policy, stage, rows, options, step) };
+export function mathStage(policy: Policy, stage: ExpandedMathStage, rows: readonly MathRow[], options: Omit<ReinforceOptions, 'grader'>): StageRun {
+  const grader = createGrader(stage.grader);
+  return { steps: stage.steps, step: (step) => reinforce(policy, stage, rows, { ...options, grader }, step) };
 }

@@ -10,6 +10,7 @@ import { gradeGroup } from './grading.ts';
 import type { Graded } from './grading.ts';
 import { tokenMean } from './objective.ts';
 import { applyOverlong } from './overlong.ts';
+import type { TaskGrader } from '../rewards/grade.ts';
 import type { Policy } from './policy.ts';
 import { promptTokens } from './prompt.ts';
 import { rolloutMetrics, samplerGap } from './rollout-metrics.ts';
@@ -19,6 +20,7 @@ import type { StepResult } from './stage-run.ts';
 import { update } from './update.ts';
 
 export interface ReinforceOptions {
+  readonly grader: TaskGrader;
   readonly seed: number;
   readonly samplesPerStep: number;
 }
@@ -39,7 +41,7 @@ export async function reinforce(
   policy: Policy,
   stage: ExpandedMathStage,
   rows: readonly MathRow[],
-  { seed, samplesPerStep }: ReinforceOptions,
+  { seed, samplesPerStep, grader }: ReinforceOptions,
   step: number,
 ): Promise<StepResult> {
   const clock = stopwatch();
@@ -48,7 +50,9 @@ export async function reinforce(
   const sampling = { rollouts: stage.rollouts, temperature: stage.temperature, maxResponse: stage.max_response };
   const rollouts_PG = await sampleGroups(policy, prompts_P, sampling, drawKey(seed, `rollouts/${stage.name}`, step));
   const time_sample = clock();
-  const groups_P = rollouts_PG.map((rollouts_G, p) => judge(stage, tasks_P[p]!, gradeGroup(stage.grader, rows[tasks_P[p]!]!, rollouts_G)));
+  const groups_P = await Promise.all(
+    rollouts_PG.map(async (rollouts_G, p) => judge(stage, tasks_P[p]!, await gradeGroup(grader, rows[tasks_P[p]!]!, rollouts_G))),
+  );
   const time_score = clock();
 
   const judged = groups_P.flatMap(({ rollouts_G }) => rollouts_G);

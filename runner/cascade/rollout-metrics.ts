@@ -11,7 +11,7 @@ export function rolloutMetrics(groups_P: readonly JudgedGroup[]): Record<string,
   const scored = all.filter(({ reward }) => reward !== null);
   return {
     reward: mean(scored.map(({ reward }) => reward!)),
-    reward_graded: mean(scored.map(({ outcome }) => (outcome.status === 'unscored' ? 0 : outcome.value))),
+    reward_graded: mean(scored.map(({ outcome }) => (outcome.status === 'scored' ? outcome.value : 0))),
     reward_std: mean(groups_P.flatMap(({ std }) => (std === null ? [] : [std]))),
     zero_variance: mean(groups_P.map(({ std }) => (std !== null && std < 1e-6 ? 1 : 0))),
     dropped_groups: mean(groups_P.map(({ std }) => (std === null ? 1 : 0))),

@@ -25,7 +25,7 @@ function sample({ task, rollout, outcome, reward, advantage }: Judged, index: nu
     status: outcome.status,
     reward,
     parts: outcome.status === 'scored' ? outcome.parts : {},
-    code: outcome.status === 'scored' ? null : outcome.code,
+    code: outcome.status === 'invalid' ? outcome.code : outcome.status === 'unscored' ? outcome.cause : null,
     advantage,
   };
 }

@@ -1,0 +1,122 @@
+// Compiled sampling: sessions of recurring shapes with their buffers, for one pair of caches. A program is run by filling
+// its inputs in place.
+import { rotaryTables } from '../models/rotary-tables.ts';
+import { serialize } from '../onnx/serialize.ts';
+import type { Binding, Runtime, Tensor } from '../ort/runtime.ts';
+import { Scope } from '../ort/scope.ts';
+import { KeyValueCache } from './cache.ts';
+import { decodeGraph, prefillGraph } from './graphs.ts';
+import type { SampledModel } from './sampler-weights.ts';
+
+interface Buffers {
+  readonly tokens: Int32Array;
+  readonly positions: BigInt64Array;
+  readonly lastPositions: Int32Array;
+  readonly longest: Int32Array;
+}
+
+export interface DecodeProgram extends Buffers {
+  readonly binding: Binding;
+  readonly uniform: Float32Array;
+  readonly inverseTemperature: Float32Array;
+  readonly nextTokens: Int32Array;
+  readonly logProbs: Float32Array;
+}
+
+export interface PrefillProgram extends Buffers {
+  readonly binding: Binding;
+}
+
+export class SamplingPrograms implements Disposable {
+  /** What rows decode from. */
+  readonly cache: KeyValueCache;
+  /** One row: where a prompt is computed before it is copied to the rows of its group. */
+  readonly promptCache: KeyValueCache;
+  readonly #runtime: Runtime;
+  readonly #model: SampledModel;
+  readonly #weights: Readonly<Record<string, Tensor>>;
+  readonly #scope = new Scope();
+  readonly #tables: Record<'cos' | 'sin', Tensor>;
+  readonly #decode = new Map<string, DecodeProgram>();
+  readonly #prefill = new Map<number, PrefillProgram>();
+
+  constructor(runtime: Runtime, model: SampledModel, weights: Readonly<Record<string, Tensor>>, rows: number, capacity: number) {
+    this.#runtime = runtime;
+    this.#model = model;
+    this.#weights = weights;
+    this.cache = new KeyValueCache(model.config, rows, capacity);
+    this.promptCache = new KeyValueCache(model.config, 1, capacity);
+    const { headSize, ropeTheta } = model.config;
+    const { cos, sin } = rotaryTables(capacity, headSize, ropeTheta);
+    const dims = [capacity, headSize / 2];
+    this.#tables = { cos: this.#tensor('float32', dims, cos), sin: this.#tensor('float32', dims, sin) };
+  }
+
+  /** For the first B rows of the cache. */
+  async decode(B: number, greedy: boolean): Promise<DecodeProgram> {
+    const key = `${B} ${greedy}`;
+    const known = this.#decode.get(key);
+    if (known) return known;
+    const buffers = newBuffers(B, 1);
+    const program = {
+      ...buffers,
+      uniform: new Float32Array(B),
+      inverseTemperature: Float32Array.of(1),
+      nextTokens: new Int32Array(B),
+      logProbs: new Float32Array(B),
+    };
+    const draws: Record<string, Tensor> = greedy ? {} : { uniform: this.#tensor('float32', [B, 1], program.uniform), inverse_temperature: this.#tensor('float32', [], program.inverseTemperature) };
+    const { embedding, ...rest } = this.#weights;
+    const caches = this.cache.tensors(this.#runtime, this.#scope, B);
+    const outputs = { next_tokens: this.#tensor('int32', [B], program.nextTokens), log_probs: this.#tensor('float32', [B], program.logProbs) };
+    const graph = decodeGraph(this.#model.config, { B, capacity: this.cache.capacity }, greedy);
+    const binding = await this.#compile(graph, `decode [${B}] of ${this.cache.capacity}`, { ...this.#inputs(buffers, B, 1), embedding: embedding!, ...rest, ...draws, ...caches.inputs }, { ...outputs, ...caches.outputs });
+    const compiled = { ...program, binding };
+    this.#decode.set(key, compiled);
+    return compiled;
+  }
+
+  /** S tokens into the prompt cache. */
+  async prefill(S: number): Promise<PrefillProgram> {
+    const known = this.#prefill.get(S);
+    if (known) return known;
+    const buffers = newBuffers(1, S);
+    const { head, final_norm, ...weights } = this.#weights;
+    const caches = this.promptCache.tensors(this.#runtime, this.#scope, 1);
+    const graph = prefillGraph(this.#model.config, this.cache.capacity, S);
+    const binding = await this.#compile(graph, `prefill [${S}] of ${this.cache.capacity}`, { ...this.#inputs(buffers, 1, S), ...weights, ...caches.inputs }, caches.outputs);
+    const compiled = { ...buffers, binding };
+    this.#prefill.set(S, compiled);
+    return compiled;
+  }
+
+  [Symbol.dispose](): void {
+    this.#scope[Symbol.dispose]();
+  }
+
+  async #compile(graph: Parameters<typeof serialize>[0], label: string, inputs: Record<string, Tensor>, outputs: Record<string, Tensor>): Promise<Binding> {
+    const session = this.#scope.own(await this.#runtime.createSession(serialize(graph, label), { label }));
+    return this.#scope.own(session.bind(inputs, outputs));
+  }
+
+  #inputs(buffers: Buffers, B: number, S: number): Record<string, Tensor> {
+    return {
+      tokens: this.#tensor('int32', [B * S], buffers.tokens),
+      positions: this.#tensor('int64', [B, S], buffers.positions),
+      last_positions: this.#tensor('int32', [B], buffers.lastPositions),
+      longest: this.#tensor('int32', [], buffers.longest),
+      ...this.#tables,
+    };
+  }
+
+  #tensor(...args: Parameters<Runtime['tensor']>): Tensor {
+    return this.#scope.own(this.#runtime.tensor(...args));
+  }
+}
+
+const newBuffers = (B: number, S: number): Buffers => ({
+  tokens: new Int32Array(B * S),
+  positions: new BigInt64Array(B * S),
+  lastPositions: new Int32Array(B),
+  longest: new Int32Array(1),
+});

@@ -282,7 +282,7 @@ export const evaluations = pgTable(
 export const samples = pgTable(
   'samples',
   {
-    id: text('id').primaryKey(),
+    id: count('id').primaryKey().generatedAlwaysAsIdentity(),
     jobId: ofJob(),
     projectId: copiedProject(),
     attempt: integer('attempt').notNull(),

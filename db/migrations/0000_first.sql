@@ -181,7 +181,7 @@ CREATE TABLE "runners" (
 );
 --> statement-breakpoint
 CREATE TABLE "samples" (
-	"id" text PRIMARY KEY NOT NULL,
+	"id" bigint PRIMARY KEY GENERATED ALWAYS AS IDENTITY (sequence name "samples_id_seq" INCREMENT BY 1 MINVALUE 1 MAXVALUE 9223372036854775807 START WITH 1 CACHE 1),
 	"job_id" text NOT NULL,
 	"project_id" text NOT NULL,
 	"attempt" integer NOT NULL,

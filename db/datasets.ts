@@ -1,0 +1,56 @@
+// Datasets: the row that names an uploaded file. A name belongs to one dataset of a project.
+import { and, eq, inArray, or } from 'drizzle-orm';
+import type { Database } from './connect.ts';
+import { newId } from './ids.ts';
+import { pageWindow, toPage, type PageOf, type PageQuery } from './page.ts';
+import { datasets, type DatasetRow } from './schema.ts';
+
+export type NewDataset = Omit<typeof datasets.$inferInsert, 'createdAt' | 'id'> & { id?: string };
+
+/** Undefined if the name is taken in this project. */
+export async function insertDataset(db: Database, dataset: NewDataset): Promise<DatasetRow | undefined> {
+  const [row] = await db
+    .insert(datasets)
+    .values({ id: newId('ds'), ...dataset })
+    .onConflictDoNothing({ target: [datasets.projectId, datasets.name] })
+    .returning();
+  return row;
+}
+
+export async function getDataset(
+  db: Database,
+  projectId: string,
+  id: string,
+): Promise<DatasetRow | undefined> {
+  const [row] = await db
+    .select()
+    .from(datasets)
+    .where(and(eq(datasets.projectId, projectId), eq(datasets.id, id)));
+  return row;
+}
+
+/** The datasets that a spec names, by id or by name; what is missing is simply not among them. */
+export async function findDatasets(
+  db: Database,
+  projectId: string,
+  idsOrNames: readonly string[],
+): Promise<DatasetRow[]> {
+  if (idsOrNames.length === 0) return [];
+  const wanted = [...idsOrNames];
+  const named = or(inArray(datasets.id, wanted), inArray(datasets.name, wanted));
+  return await db
+    .select()
+    .from(datasets)
+    .where(and(eq(datasets.projectId, projectId), named));
+}
+
+/** Newest first. */
+export async function listDatasets(
+  db: Database,
+  projectId: string,
+  query: PageQuery,
+): Promise<PageOf<DatasetRow>> {
+  const { where, order, take } = pageWindow(datasets.id, query);
+  const owned = and(eq(datasets.projectId, projectId), where);
+  return toPage(await db.select().from(datasets).where(owned).orderBy(order).limit(take), query);
+}

@@ -1,0 +1,50 @@
+// A new job: the row is the queue entry. Its first event is written by the database (state-guard.ts).
+import { sql } from 'drizzle-orm';
+import type { ExpandedSpec } from '../../api/contract/expand.ts';
+import { SPEC_VERSION, type JobSpecInput } from '../../api/contract/spec.ts';
+import type { Database } from '../connect.ts';
+import { newId } from '../ids.ts';
+import { jobs, type JobRow } from '../schema.ts';
+
+export interface NewJob {
+  projectId: string;
+  /** As posted. */
+  spec: JobSpecInput;
+  expanded: ExpandedSpec;
+}
+
+/** The job, `queued`, behind all jobs of its priority. */
+export async function insertJob(db: Database, job: NewJob): Promise<JobRow> {
+  const { expanded } = job;
+  const [row] = await db
+    .insert(jobs)
+    .values({
+      id: newId('job'),
+      projectId: job.projectId,
+      type: expanded.type,
+      name: expanded.name ?? null,
+      labels: expanded.labels,
+      spec: job.spec,
+      expanded,
+      specVersion: SPEC_VERSION,
+      priority: expanded.priority,
+      orderingKey: orderingKey(expanded.priority),
+      accelerator: expanded.resources.accelerator,
+      minMemoryGb: expanded.resources.min_memory_gb,
+      runnerLabels: expanded.resources.runner_labels,
+      datasetIds: datasetsOf(expanded),
+      maxAttempts: expanded.max_attempts,
+    })
+    .returning();
+  if (row === undefined) throw new Error('internal: the insert of a job returned no row');
+  return row;
+}
+
+// Higher priority first, then arrival: 2^40 arrivals fit below one step of priority.
+function orderingKey(priority: number) {
+  return sql<number>`nextval('job_arrival') - ${priority}::bigint * (1::bigint << 40)`;
+}
+
+function datasetsOf(spec: ExpandedSpec): string[] {
+  return [...new Set([...spec.stages, ...spec.evaluate.suites].map((part) => part.data))];
+}

@@ -1,0 +1,56 @@
+// The end of an attempt, for whatever cause, in the caller's transaction: its row is closed, a failure is
+// told, the job moves on. The job's row must be locked by the caller.
+import { and, eq, sql } from 'drizzle-orm';
+import type { Outcome } from '../../api/contract/runner.ts';
+import type { Database } from '../connect.ts';
+import { appendEvents } from '../events/append.ts';
+import { attempts, jobs } from '../schema.ts';
+import { afterAttempt, asFailure, type Next } from './after-attempt.ts';
+import type { HeldJob } from './fence.ts';
+
+/** Returns where the job went. The event of a failed attempt comes before that of the state. */
+export async function endAttempt(tx: Database, job: HeldJob, outcome: Outcome): Promise<Next> {
+  const closed = await closeAttempt(tx, job, outcome);
+  const next = afterAttempt({ ...job, committed: closed.checkpoints > 0 }, outcome);
+  const retryAt = new Date(closed.now.getTime() + next.delayMs);
+  if (outcome.type !== 'succeeded' && !(outcome.type === 'cancelled' && job.state === 'cancelling')) {
+    const { reason, message } = asFailure(outcome);
+    const retry_at = next.state === 'queued' ? retryAt.toISOString() : null;
+    await appendEvents(tx, job.id, job.attempt, [{ type: 'attempt_failed', reason, message, retry_at }]);
+  }
+  const ended = next.state !== 'queued' && next.state !== 'paused';
+  await tx
+    .update(jobs)
+    .set({
+      state: next.state,
+      reason: next.reason,
+      message: next.message,
+      failuresWithoutCheckpoint: next.failuresWithoutCheckpoint,
+      availableAt: retryAt,
+      runnerId: null,
+      leaseExpiresAt: null,
+      finishedAt: ended ? sql`now()` : null,
+    })
+    .where(and(eq(jobs.id, job.id), eq(jobs.attempt, job.attempt), eq(jobs.state, job.state)));
+  return next;
+}
+
+async function closeAttempt(
+  tx: Database,
+  job: HeldJob,
+  outcome: Outcome,
+): Promise<{ checkpoints: number; now: Date }> {
+  const failure = outcome.type === 'failed' ? outcome : undefined;
+  const [row] = await tx
+    .update(attempts)
+    .set({
+      endedAt: sql`now()`,
+      outcome: outcome.type,
+      reason: failure?.reason ?? null,
+      message: failure?.message ?? null,
+    })
+    .where(and(eq(attempts.jobId, job.id), eq(attempts.attempt, job.attempt)))
+    .returning({ checkpoints: attempts.checkpoints, now: attempts.endedAt });
+  if (row?.now == null) throw new Error(`internal: job ${job.id} has no row for its attempt ${job.attempt}`);
+  return { checkpoints: row.checkpoints, now: row.now };
+}

@@ -1,0 +1,28 @@
+// The heartbeat keeps the lease, tells where the job stands, and carries a cancel back to the runner.
+import { sql } from 'drizzle-orm';
+import type { Progress } from '../../api/contract/job.ts';
+import type { HeartbeatAction } from '../../api/contract/runner.ts';
+import type { Database } from '../connect.ts';
+import { storableJson } from '../json.ts';
+import { jobs } from '../schema.ts';
+import { holds, leaseEnd, type Fence, type LeaseLost } from './fence.ts';
+
+export interface Heartbeat extends Fence {
+  progress?: Progress | null | undefined;
+  leaseMs: number;
+}
+
+/** What the runner is to do next. A lease that ran out but was not yet taken away is renewed. */
+export async function heartbeat(db: Database, beat: Heartbeat): Promise<HeartbeatAction | LeaseLost> {
+  const progress = beat.progress ?? null;
+  const [row] = await db
+    .update(jobs)
+    .set({
+      leaseExpiresAt: leaseEnd(beat.leaseMs),
+      progress: progress === null ? sql`${jobs.progress}` : sql`${storableJson(progress)}::jsonb`,
+    })
+    .where(holds(beat))
+    .returning({ state: jobs.state });
+  if (row === undefined) return 'lease_lost';
+  return row.state === 'cancelling' ? 'cancel' : 'continue';
+}

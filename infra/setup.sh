@@ -34,10 +34,13 @@ check_platform() {
 
 # One set-up at a time. A symbolic link is made whole or not at all, so it never names nobody.
 lock_setup() {
-  until ln -s "$$" .node/lock 2>/dev/null; do
-    if kill -0 "$(readlink .node/lock)" 2>/dev/null; then
-      say "another set-up runs here (process $(readlink .node/lock)); waiting"
-      sleep 2
+  told=''
+  until ln -s "$" .node/lock 2>/dev/null; do
+    owner=$(readlink .node/lock) || continue # given back just now
+    if kill -0 "$owner" 2>/dev/null; then
+      [ "$told" = "$owner" ] || say "another set-up runs here (process $owner); waiting"
+      told=$owner
+      sleep 1
     else
       rm -f .node/lock
     fi

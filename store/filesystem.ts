@@ -31,6 +31,7 @@ import type { ByteRange, ObjectEntry, ObjectStore, PutOptions } from './store.ts
 export const incomingFolder = '.incoming';
 const leftoverAgeMs = 24 * 3600 * 1000;
 const cleaningIntervalMs = 3600 * 1000;
+const publishTries = 20;
 
 /** A store below `rootDir`, which is created when the first object is put. */
 export function filesystemStore(rootDir: string): ObjectStore {
@@ -94,18 +95,20 @@ export function filesystemStore(rootDir: string): ObjectStore {
 
   async function publish(temporary: string, target: string, exclusive: boolean): Promise<void> {
     const folder = dirname(target);
-    // A delete may remove the empty folder between its making and the rename.
+    // A delete elsewhere may remove the empty folder between its making and the rename.
     for (let tries = 1; ; tries++) {
-      await makeDir(folder);
-      await inside(folder);
       try {
+        await makeDir(folder);
+        await inside(folder);
         await (exclusive ? link(temporary, target) : rename(temporary, target));
         break;
       } catch (error) {
-        if (errnoOf(error) !== 'ENOENT' || tries === 5) throw error;
+        if (errnoOf(error) !== 'ENOENT' || tries === publishTries) throw error;
       }
     }
-    await syncDir(folder);
+    await syncDir(folder).catch((error: unknown) => {
+      if (errnoOf(error) !== 'ENOENT') throw error; // deleted again already, folder and all
+    });
   }
 
   async function remove(key: string): Promise<void> {

@@ -35,7 +35,7 @@ function emitSilu(emitter: Emitter, type: Value, x: string, outputs?: readonly s
 const siluGradOp = defineOp<undefined>({
   name: 'silu_grad',
   infer: ([g]) => [{ dtype: (g as Value).dtype, shape: (g as Value).shape }],
-  emit(emitter, { inputs, from, to }) {
+  emit(emitter, { from, to }) {
     const [g, x] = from as [string, string];
     const sigmoid = emitter.node('Sigmoid', [x]);
     const activated = emitter.node('Mul', [x, sigmoid]);
@@ -80,7 +80,7 @@ export const siluMul = (gate: Value, up: Value): Value => apply(siluMulOp, [gate
 const siluMulGradOp = defineOp<undefined>({
   name: 'silu_mul_grad',
   infer: ([g]) => [g as Value, g as Value].map(({ dtype, shape }) => ({ dtype, shape })),
-  emit(emitter, { inputs, from, to }) {
+  emit(emitter, { from, to }) {
     const [g, gate, up] = from as [string, string, string];
     const [toGate, toUp] = to as [string, string];
     const sigmoid = emitter.node('Sigmoid', [gate]);

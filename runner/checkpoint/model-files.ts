@@ -1,0 +1,37 @@
+// The small files beside the weights in Hugging Face layout: carried from the model that training started with
+// into every checkpoint, so that a checkpoint loads elsewhere as it is.
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+export const modelFileNames = [
+  'config.json',
+  'generation_config.json',
+  'tokenizer.json',
+  'tokenizer_config.json',
+  'special_tokens_map.json',
+  'chat_template.jinja',
+] as const;
+export type ModelFileName = (typeof modelFileNames)[number];
+
+/** File contents by name; config.json is always there. */
+export type ModelFiles = ReadonlyMap<ModelFileName, string>;
+
+/** Those of the files that the directory has; which of them are needed is for their readers to say. */
+export async function readModelFiles(dir: string): Promise<Map<ModelFileName, string>> {
+  const files = new Map<ModelFileName, string>();
+  for (const name of modelFileNames) {
+    try {
+      files.set(name, await readFile(join(dir, name), 'utf8'));
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    }
+  }
+  return files;
+}
+
+/** The config with the element type that we write: a loader that trusts it must not round float32 weights. */
+export function configOfFloat32(configJson: string): string {
+  const config = JSON.parse(configJson) as Record<string, unknown>;
+  const key = 'dtype' in config ? 'dtype' : 'torch_dtype';
+  return `${JSON.stringify({ ...config, [key]: 'float32' }, null, 2)}\n`;
+}

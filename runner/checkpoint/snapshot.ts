@@ -1,0 +1,107 @@
+// Writes a checkpoint into a directory of local scratch: model files in Hugging Face layout, what the trainer needs
+// for an exact resume under trainer/, the manifest last. Uploading is someone else's work.
+import { createHash } from 'node:crypto';
+import { mkdir, open, rm, statfs, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { Manifest } from '../../api/contract/checkpoint.ts';
+import { ScratchFull } from './error.ts';
+import { manifestName, manifestText } from './manifest.ts';
+import type { ModelFiles } from './model-files.ts';
+import { configOfFloat32 } from './model-files.ts';
+import type { NamedTensor } from './safetensors.ts';
+import { writeSafetensors } from './safetensors.ts';
+
+export type NamedArrays = ReadonlyMap<string, Omit<NamedTensor, 'dtype'>>;
+
+export interface SnapshotContents {
+  /** Tensors by their Hugging Face names; tied ones once. */
+  readonly weights: NamedArrays;
+  readonly modelFiles: ModelFiles;
+  /** Optimizer moments, in any layout that their owner can read back; left out where they have been reset. */
+  readonly moments?: NamedArrays;
+  /** Everything else that a resume needs, as JSON. */
+  readonly state: unknown;
+}
+
+export const weightsName = 'model.safetensors';
+export const momentsName = 'trainer/moments.safetensors';
+export const stateName = 'trainer/state.json';
+
+/** Room for headers, JSON files and the file system's own needs. */
+const slackBytes = 4 << 20;
+
+const bytesOf = (arrays: NamedArrays): number =>
+  [...arrays.values()].reduce((sum, { data }) => sum + data.byteLength, 0);
+
+async function checkSpace(dir: string, contents: SnapshotContents): Promise<number> {
+  const texts = [...contents.modelFiles.values()].reduce((sum, text) => sum + Buffer.byteLength(text), 0);
+  const needed = bytesOf(contents.weights) + bytesOf(contents.moments ?? new Map()) + texts + slackBytes;
+  const free = await freeBytes(dir);
+  if (free < needed) throw new ScratchFull(dir, needed, free);
+  return needed;
+}
+
+async function freeBytes(dir: string): Promise<number> {
+  const { bavail, bsize } = await statfs(dir);
+  return bavail * bsize;
+}
+
+type ListedFile = Manifest['files'][number];
+
+async function writeText(dir: string, name: string, text: string): Promise<ListedFile> {
+  const bytes = Buffer.from(text);
+  await writeFile(join(dir, name), bytes, { flush: true });
+  return { name, size: bytes.byteLength, sha256: createHash('sha256').update(bytes).digest('hex') };
+}
+
+async function writeArrays(dir: string, name: string, arrays: NamedArrays): Promise<ListedFile> {
+  const { bytes, sha256 } = await writeSafetensors(join(dir, name), arrays);
+  return { name, size: bytes, sha256 };
+}
+
+async function syncDirectory(dir: string): Promise<void> {
+  const handle = await open(dir, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+async function writeFiles(dir: string, contents: SnapshotContents): Promise<ListedFile[]> {
+  await mkdir(join(dir, dirname(stateName)), { recursive: true });
+  const files = [await writeArrays(dir, weightsName, contents.weights)];
+  for (const [name, text] of contents.modelFiles) {
+    files.push(await writeText(dir, name, name === 'config.json' ? configOfFloat32(text) : text));
+  }
+  if (contents.moments !== undefined) files.push(await writeArrays(dir, momentsName, contents.moments));
+  files.push(await writeText(dir, stateName, JSON.stringify(contents.state)));
+  await syncDirectory(join(dir, dirname(stateName)));
+  return files;
+}
+
+export type SnapshotHeader = Omit<Manifest, 'format' | 'files'>;
+
+/**
+ * Writes everything, flushed to disk, and returns the manifest. `dir` must not exist yet; its parent must.
+ * Throws ScratchFull before anything is written, or when the disk fills up meanwhile; a failure leaves no directory.
+ */
+export async function writeSnapshot(
+  dir: string,
+  header: SnapshotHeader,
+  contents: SnapshotContents,
+): Promise<Manifest> {
+  const needed = await checkSpace(dirname(dir), contents);
+  await mkdir(dir);
+  try {
+    const files = await writeFiles(dir, contents);
+    const manifest: Manifest = { format: 'millrace-checkpoint-1', ...header, files };
+    await writeText(dir, manifestName, manifestText(manifest));
+    await syncDirectory(dir);
+    return manifest;
+  } catch (cause) {
+    await rm(dir, { recursive: true, force: true });
+    const full = ['ENOSPC', 'EDQUOT'].includes((cause as NodeJS.ErrnoException).code ?? '');
+    throw full ? new ScratchFull(dirname(dir), needed, await freeBytes(dirname(dir)), { cause }) : cause;
+  }
+}

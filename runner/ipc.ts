@@ -1,0 +1,97 @@
+// Messages between the runner's processes, both sides in one place: supervisor <-> trainer, supervisor <-> uploader.
+// They travel as JSON over the channel that `fork` opens. Bulk data never does: messages name files in scratch.
+import type { CheckpointCommit, Manifest } from '../api/contract/checkpoint.ts';
+import type { Entry } from '../api/contract/event.ts';
+import type { Progress } from '../api/contract/job.ts';
+import type { Claim, ClaimedCheckpoint, Outcome } from '../api/contract/runner.ts';
+
+/** Local paths of all that an attempt starts from. */
+export interface Inputs {
+  /** JSONL files by dataset id. */
+  readonly datasets: Readonly<Record<string, string>>;
+  /** Directory in Hugging Face layout of `model.init` (hf or checkpoint); absent for `config`. */
+  readonly init?: string;
+  /** Directory with tokenizer.json, where `model.init.tokenizer` names one by URI. */
+  readonly tokenizer?: string;
+  /** Directory of the checkpoint to go on from, its hashes verified. */
+  readonly resume?: string;
+}
+
+export interface StartMessage {
+  readonly type: 'start';
+  readonly claim: Claim;
+  readonly inputs: Inputs;
+  /** An empty directory of the attempt, removed with it. */
+  readonly scratch: string;
+}
+
+export type ToTrainer =
+  | StartMessage
+  /** The snapshot in `dir` is committed and gone from scratch: the next one may be written. */
+  | { readonly type: 'snapshot_done'; readonly dir: string };
+
+type SamplesEntry = Extract<Entry, { type: 'samples' }>;
+
+export type FromTrainer =
+  | { readonly type: 'entry'; readonly entry: Entry }
+  | { readonly type: 'progress'; readonly progress: Progress }
+  /** Sign of life during long work; entries and progress are signs of life too. */
+  | { readonly type: 'alive' }
+  /** A complete snapshot directory, manifest written. At most one is pending: wait for `snapshot_done`. */
+  | { readonly type: 'snapshot'; readonly dir: string; readonly meta: SnapshotMeta }
+  /** A shard of samples in scratch; `entry` is reported once the shard lies in the store under `entry.key`. */
+  | { readonly type: 'samples'; readonly file: string; readonly entry: SamplesEntry }
+  /** The last message: every snapshot has been committed, the process exits next. */
+  | { readonly type: 'outcome'; readonly outcome: Outcome };
+
+export type SnapshotMeta = Pick<Manifest, 'stage' | 'stage_index' | 'step' | 'kind'>;
+
+/** What the uploader moves between store and scratch, one transfer at a time, in the order asked. */
+export type Transfer =
+  | {
+      readonly kind: 'fetch_file';
+      readonly key: string;
+      readonly size: number;
+      readonly sha256: string;
+      readonly file: string;
+    }
+  | { readonly kind: 'fetch_checkpoint'; readonly checkpoint: ClaimedCheckpoint; readonly dir: string }
+  /** The model files right below an s3: URI. */
+  | { readonly kind: 'fetch_model'; readonly uri: string; readonly dir: string }
+  | { readonly kind: 'store_snapshot'; readonly dir: string; readonly prefix: string }
+  | { readonly kind: 'store_file'; readonly file: string; readonly key: string };
+
+export interface ToUploader {
+  readonly id: number;
+  readonly transfer: Transfer;
+}
+
+/**
+ * - `unavailable`: the store gave no answer, refused us or is full, after retries;
+ * - `missing`: the object is not there; `corrupt`: bytes differ from their announced hash;
+ * - `scratch_full`: no space to fetch to.
+ */
+export type TransferFailureCode = 'unavailable' | 'missing' | 'corrupt' | 'scratch_full';
+
+export type FromUploader =
+  /** `commit` is the answer to `store_snapshot`. */
+  | { readonly type: 'done'; readonly id: number; readonly commit?: CheckpointCommit }
+  | {
+      readonly type: 'failed';
+      readonly id: number;
+      readonly code: TransferFailureCode;
+      readonly message: string;
+    };
+
+/** Object keys: they hold the attempt, so a runner that lost its lease overwrites nothing. */
+export function checkpointPrefix(job: string, attempt: number, at: SnapshotMeta): string {
+  return `jobs/${job}/a${attempt}/${at.stage_index}-${at.stage}/step-${String(at.step).padStart(6, '0')}/`;
+}
+
+export function samplesKey(
+  job: string,
+  attempt: number,
+  at: { readonly stage: string; readonly stage_index: number; readonly step: number },
+): string {
+  return `jobs/${job}/a${attempt}/samples/${at.stage_index}-${at.stage}-${at.step}.jsonl`;
+}

@@ -7,6 +7,8 @@
 export interface WeightedSequence {
   readonly tokens_T: Int32Array;
   readonly weights_T: Float32Array;
+  /** Log-probabilities are wanted from this token on (0: of all); earlier tokens, the prompt, must have weight 0. */
+  readonly scoredFrom?: number;
 }
 
 export interface MicroBatch {
@@ -17,6 +19,7 @@ export interface MicroBatch {
   readonly weights_BS: Float32Array;
   /** 0 for a row that only fills the shape. */
   readonly lengths_B: Int32Array;
+  readonly scoredFrom_B: Int32Array;
   /** Index of each real row in the list that was cut. */
   readonly rows: readonly number[];
 }
@@ -55,13 +58,15 @@ function fill(sequences: readonly WeightedSequence[], rows: readonly number[], B
   const tokens_BS = new Int32Array(B * S);
   const weights_BS = new Float32Array(B * S);
   const lengths_B = new Int32Array(B);
+  const scoredFrom_B = new Int32Array(B);
   rows.forEach((index, b) => {
-    const { tokens_T, weights_T } = sequences[index]!;
+    const { tokens_T, weights_T, scoredFrom = 0 } = sequences[index]!;
     tokens_BS.set(tokens_T, b * S);
     weights_BS.set(weights_T, b * S);
     lengths_B[b] = tokens_T.length;
+    scoredFrom_B[b] = scoredFrom;
   });
-  return { B, S, tokens_BS, weights_BS, lengths_B, rows };
+  return { B, S, tokens_BS, weights_BS, lengths_B, scoredFrom_B, rows };
 }
 
 function chunks<T>(items: readonly T[], size: number): T[][] {

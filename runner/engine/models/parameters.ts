@@ -3,7 +3,7 @@
 // Decayed tensors come first, norms last: weight decay is a boundary, not a mask.
 
 import type { LlamaConfig } from './config.ts';
-import type { Weights } from './initialize.ts';
+import type { Weights, WeightTensor } from './initialize.ts';
 import { llamaTensors } from './llama-tensors.ts';
 
 export type Arena = Float32Array<ArrayBuffer>;
@@ -29,6 +29,9 @@ export interface ParameterLayout {
 /** 64 bytes, one cache line: where vector loads are cheapest. */
 const alignment = 16;
 
+/** Fused projections read these as one matrix with the tensor before them, so no gap may come between. */
+const continuesPrevious = /\.(k_proj|v_proj|up_proj)\.weight$/;
+
 export function parameterLayout(config: LlamaConfig): ParameterLayout {
   const slots = new Map<string, Slot>();
   let size = 0;
@@ -36,13 +39,16 @@ export function parameterLayout(config: LlamaConfig): ParameterLayout {
   let parameterCount = 0;
   for (const { name, shape, kind } of llamaTensors(config)) {
     const elements = shape.reduce((product, dim) => product * dim, 1);
+    if (!continuesPrevious.test(name)) size = aligned(size);
     slots.set(name, { name, shape, offset: size, size: elements });
     parameterCount += elements;
-    size = Math.ceil((size + elements) / alignment) * alignment;
-    if (kind === 'matrix') decayedSize = size;
+    size += elements;
+    if (kind === 'matrix') decayedSize = aligned(size);
   }
-  return { slots, size, decayedSize, parameterCount };
+  return { slots, size: aligned(size), decayedSize, parameterCount };
 }
+
+const aligned = (elements: number): number => Math.ceil(elements / alignment) * alignment;
 
 /** The part of an arena that is tensor `name`: a view, not a copy. */
 export function slotView(layout: ParameterLayout, arena: Arena, name: string): Arena {
@@ -80,7 +86,11 @@ export function packWeights(config: LlamaConfig, layout: ParameterLayout, weight
   return arena;
 }
 
+function namedView(layout: ParameterLayout, arena: Arena, name: string): WeightTensor {
+  return { shape: layout.slots.get(name)?.shape ?? [], data: slotView(layout, arena, name) };
+}
+
 /** The tensors of an arena by HF name: views, not copies. */
 export function namedViews(layout: ParameterLayout, arena: Arena): Weights {
-  return new Map([...layout.slots.values()].map(({ name, shape }) => [name, { shape, data: slotView(layout, arena, name) }]));
+  return new Map([...layout.slots.keys()].map((name) => [name, namedView(layout, arena, name)]));
 }

@@ -1,0 +1,191 @@
+// The model in training: weighted sequences in, gradients accumulated, weights updated in place.
+// loss = - sum over tokens of sg[w_t] * log pi(y_t): what a weight means is the cascade's business.
+// Between `forwardBackward` calls gradients add up until `step` uses them.
+
+import type { LlamaConfig } from '../models/config.ts';
+import type { Weights } from '../models/initialize.ts';
+import { namedViews } from '../models/parameters.ts';
+import type { Arena, ParameterLayout } from '../models/parameters.ts';
+import { embeddingName } from '../models/llama-tensors.ts';
+import { AdamW } from '../optimizer/adamw.ts';
+import type { AdamWOptions, StepReport } from '../optimizer/adamw.ts';
+import { Scope } from '../ort/scope.ts';
+import type { Runtime } from '../ort/runtime.ts';
+import { Head } from './head.ts';
+import type { HeadResult, HeadRows } from './head.ts';
+import { cutMicroBatches } from './micro-batches.ts';
+import type { MicroBatch, WeightedSequence } from './micro-batches.ts';
+import { ParameterStore } from './parameter-store.ts';
+import { scoredRows } from './scored-rows.ts';
+import { Scratch } from './scratch.ts';
+import { defaultTokenBudget } from './token-budget.ts';
+import { Trunk } from './trunk.ts';
+
+export interface LearnerOptions {
+  /** Bounds rows x padded length of a micro-batch; default by the memory that activations take. */
+  readonly tokenBudget?: number;
+}
+
+export interface Scores {
+  /** By sequence and token, 0 at the first token and before `scoredFrom`: log pi at the temperature. */
+  readonly logProbs: readonly Float32Array[];
+  /** Mean entropy in nats, at the temperature, over the scored tokens; 0 where there are none. */
+  readonly meanEntropy: number;
+}
+
+/** What resumes training exactly. The arrays are the live arenas: copy what must not change. */
+export interface LearnerState {
+  readonly weights: Arena;
+  readonly firstMoment: Arena;
+  readonly secondMoment: Arena;
+  readonly stepCount: number;
+}
+
+export class Learner implements Disposable {
+  readonly config: LlamaConfig;
+  readonly #runtime: Runtime;
+  readonly #store: ParameterStore;
+  readonly #optimizer: AdamW;
+  readonly #head: Head;
+  readonly #scratch = new Scratch();
+  readonly #trunks = new Map<string, Trunk>();
+  readonly #tokenBudget: number;
+  readonly #scope: Scope;
+  #hasGradients = false;
+
+  private constructor(runtime: Runtime, config: LlamaConfig, store: ParameterStore, optimizer: AdamW, scope: Scope, options: LearnerOptions) {
+    this.config = config;
+    this.#runtime = runtime;
+    this.#store = store;
+    this.#optimizer = optimizer;
+    this.#scope = scope;
+    this.#head = scope.own(new Head(runtime, config, store));
+    this.#tokenBudget = options.tokenBudget ?? defaultTokenBudget(config);
+  }
+
+  /** Copies `weights` (HF names). Throws where they do not fit the configuration, with the tensors' names. */
+  static async create(runtime: Runtime, config: LlamaConfig, weights: Weights, options: LearnerOptions = {}): Promise<Learner> {
+    const scope = new Scope();
+    try {
+      const store = scope.own(new ParameterStore(runtime, config, weights));
+      const optimizer = scope.own(await AdamW.create(runtime, { ...store.arenas, decayedSize: store.layout.decayedSize }));
+      return new Learner(runtime, config, store, optimizer, scope, options);
+    } catch (error) {
+      scope[Symbol.dispose]();
+      throw error;
+    }
+  }
+
+  get maxLength(): number {
+    return this.config.maxPositions;
+  }
+
+  /** Layout and weights of the live arena: what a sampler of the newest policy reads. */
+  get parameters(): { readonly layout: ParameterLayout; readonly weights: Arena } {
+    return { layout: this.#store.layout, weights: this.#store.arenas.weights };
+  }
+
+  /** Scores the sequences and adds the gradient of their loss. How they are cut into micro-batches changes nothing but rounding. */
+  async forwardBackward(sequences: readonly WeightedSequence[], { temperature }: { readonly temperature: number }): Promise<Scores> {
+    return await this.#overMicroBatches(sequences, temperature, true);
+  }
+
+  /** Scores only: no gradient is touched. */
+  async score(sequences: readonly WeightedSequence[], { temperature }: { readonly temperature: number }): Promise<Scores> {
+    return await this.#overMicroBatches(sequences, temperature, false);
+  }
+
+  /** One AdamW update from the gradients so far, which are then spent. A norm that is not finite changes nothing. */
+  async step(options: AdamWOptions): Promise<StepReport> {
+    if (!this.#hasGradients) throw new Error('learner: step without gradients: call forwardBackward first');
+    this.#hasGradients = false;
+    return await this.#optimizer.step(options);
+  }
+
+  resetMoments(): void {
+    this.#optimizer.resetMoments();
+  }
+
+  get state(): LearnerState {
+    const { weights, firstMoment, secondMoment } = this.#store.arenas;
+    return { weights, firstMoment, secondMoment, stepCount: this.#optimizer.stepCount };
+  }
+
+  /** Continues from a state of the same model, bit for bit. */
+  restore({ stepCount, ...arenas }: LearnerState): void {
+    for (const [name, values] of Object.entries(arenas)) {
+      const arena = this.#store.arenas[name as keyof typeof arenas];
+      if (values.length !== arena.length) throw new Error(`learner: the state's ${name} has ${values.length} elements, this model has ${arena.length}`);
+      arena.set(values);
+    }
+    this.#optimizer.stepCount = stepCount;
+    this.#hasGradients = false;
+  }
+
+  /** Weights by HF name: live views. */
+  namedWeights(): Weights {
+    return namedViews(this.#store.layout, this.#store.arenas.weights);
+  }
+
+  /** Gradients so far by HF name: live views, for tests and reports. */
+  namedGradients(): Weights {
+    return namedViews(this.#store.layout, this.#store.arenas.gradients);
+  }
+
+  async #overMicroBatches(sequences: readonly WeightedSequence[], temperature: number, train: boolean): Promise<Scores> {
+    if (!(temperature > 0)) throw new RangeError(`learner: the temperature must be above 0, got ${temperature}`);
+    const logProbs = sequences.map(({ tokens_T }) => new Float32Array(tokens_T.length));
+    let entropy = 0;
+    let scored = 0;
+    for (const microBatch of cutMicroBatches(sequences, this.#tokenBudget)) {
+      const { entropies_R } = await this.#microBatch(microBatch, temperature, train, logProbs);
+      for (const value of entropies_R) entropy += value;
+      scored += entropies_R.length;
+    }
+    if (train && !this.#hasGradients) this.#zeroGradients();
+    return { logProbs, meanEntropy: scored === 0 ? 0 : entropy / scored };
+  }
+
+  async #microBatch(microBatch: MicroBatch, temperature: number, train: boolean, logProbs: readonly Float32Array[]): Promise<Pick<HeadResult, 'entropies_R'>> {
+    const { B, S, tokens_BS, rows } = microBatch;
+    const scored = scoredRows(microBatch);
+    if (scored.rows_R.length === 0) return { entropies_R: new Float32Array(0) };
+    const trunk = this.#trunk(B, S);
+    const learns = train && scored.weights_R.some((weight) => weight !== 0);
+    const hidden = await trunk.forward(tokens_BS, learns);
+    const result = learns ? await this.#backward(trunk, hidden, scored, temperature) : await this.#head.score(hidden, scored, temperature);
+    scored.rows_R.forEach((row, r) => {
+      logProbs[rows[Math.floor(row / S)]!]![(row % S) + 1] = result.logProbs_R[r]!;
+    });
+    return result;
+  }
+
+  async #backward(trunk: Trunk, hidden: Float32Array, scored: HeadRows, temperature: number): Promise<HeadResult> {
+    const first = !this.#hasGradients;
+    this.#hasGradients = true;
+    // A tied embedding's gradient is begun by the head; else nobody but the embedding itself writes it.
+    if (first && !this.config.tieWordEmbeddings) this.#store.gradientView(embeddingName).fill(0);
+    const result = await this.#head.train(hidden, scored, temperature, trunk.outputCotangent, first);
+    await trunk.backward(first);
+    return result;
+  }
+
+  /** A batch in which no token has a weight has a gradient all the same: zero, which AdamW counts as a step. */
+  #zeroGradients(): void {
+    this.#store.arenas.gradients.fill(0);
+    this.#hasGradients = true;
+  }
+
+  #trunk(batch: number, length: number): Trunk {
+    const key = `${batch}x${length}`;
+    const known = this.#trunks.get(key);
+    if (known !== undefined) return known;
+    const trunk = this.#scope.own(new Trunk(this.#runtime, this.config, { batch, length }, this.#store, this.#scratch));
+    this.#trunks.set(key, trunk);
+    return trunk;
+  }
+
+  [Symbol.dispose](): void {
+    this.#scope[Symbol.dispose]();
+  }
+}

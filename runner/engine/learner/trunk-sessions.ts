@@ -1,0 +1,57 @@
+// The compiled passes over embedding and blocks of one batch shape. Compiled when first asked for: a model that is
+// only scored never compiles a backward.
+
+import type { Graph, ValueType } from '../graph/graph.ts';
+import type { LlamaConfig } from '../models/config.ts';
+import { blockScoringGraph, blockTrainingGraphs } from '../models/llama-block.ts';
+import type { BatchShape } from '../models/llama-block.ts';
+import { embeddingGradientGraph, embeddingGraph } from '../models/llama-ends.ts';
+import { serialize } from '../onnx/serialize.ts';
+import { Scope } from '../ort/scope.ts';
+import type { Runtime, Session } from '../ort/runtime.ts';
+
+/**
+ * `score` is a block's forward that keeps nothing. `backward` writes a layer's weight gradients (the first
+ * micro-batch of a step), `accumulate` adds to them (the others).
+ */
+export type TrunkPass = 'embed' | 'score' | 'forward' | 'backward' | 'accumulate' | 'embed gradient';
+
+export class TrunkSessions implements Disposable {
+  /** What a block's forward hands to its backward, by name. */
+  readonly kept: ReadonlyMap<string, ValueType>;
+  readonly #runtime: Runtime;
+  readonly #graphs: Readonly<Record<TrunkPass, () => Graph>>;
+  readonly #label: string;
+  readonly #scope = new Scope();
+  readonly #sessions = new Map<TrunkPass, Promise<Session>>();
+
+  constructor(runtime: Runtime, config: LlamaConfig, shape: BatchShape) {
+    const rows = shape.batch * shape.length;
+    const training = blockTrainingGraphs(config, shape, false);
+    this.#runtime = runtime;
+    this.#label = `[${shape.batch}x${shape.length}]`;
+    this.kept = new Map(training.kept.map(({ name, value }) => [name, value]));
+    this.#graphs = {
+      embed: () => embeddingGraph(config, rows),
+      score: () => blockScoringGraph(config, shape),
+      forward: () => training.forward,
+      backward: () => training.backward,
+      accumulate: () => blockTrainingGraphs(config, shape, true).backward,
+      'embed gradient': () => embeddingGradientGraph(config, rows),
+    };
+  }
+
+  session(pass: TrunkPass): Promise<Session> {
+    const known = this.#sessions.get(pass);
+    if (known !== undefined) return known;
+    const label = `${pass} ${this.#label}`;
+    const created = this.#runtime.createSession(serialize(this.#graphs[pass](), label), { label });
+    const owned = created.then((session) => this.#scope.own(session));
+    this.#sessions.set(pass, owned);
+    return owned;
+  }
+
+  [Symbol.dispose](): void {
+    this.#scope[Symbol.dispose]();
+  }
+}

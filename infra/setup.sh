@@ -35,7 +35,7 @@ check_platform() {
 # One set-up at a time. A symbolic link is made whole or not at all, so it never names nobody.
 lock_setup() {
   told=''
-  until ln -s "$" .node/lock 2>/dev/null; do
+  until ln -s "$$" .node/lock 2>/dev/null; do
     owner=$(readlink .node/lock) || continue # given back just now
     if kill -0 "$owner" 2>/dev/null; then
       [ "$told" = "$owner" ] || say "another set-up runs here (process $owner); waiting"

@@ -1,7 +1,8 @@
 // Set-up on machines that it cannot serve: it says what is wrong and what to do, and fails. A bare copy of its
 // files is sourced with a PATH of only the tools named, so nothing is fetched.
-import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -85,4 +86,21 @@ test('npm fails: its message, then the usual causes; the lock is released', () =
     expect(stderr).toContain('https://registry.example/');
     expect(stderr).not.toContain('another set-up runs');
   }
+});
+
+test('a second set-up waits for the first', async () => {
+  standIn('npm', 'echo "npm runs, set-up is $(readlink lock)" >&2; exit 1');
+  mkdirSync(join(clone, '.node'));
+  symlinkSync(String(process.pid), join(clone, '.node/lock'));
+  const env = { HOME: clone, PATH: join(clone, 'bin') };
+  const second = spawn('/bin/sh', ['-c', '. ./infra/setup.sh'], { cwd: clone, env });
+  let stderr = '';
+  second.stderr.setEncoding('utf8');
+  while (!stderr.includes('another set-up runs here'))
+    stderr += String((await once(second.stderr, 'data'))[0]);
+  expect(stderr).not.toContain('npm runs');
+  second.stderr.on('data', (text: string) => (stderr += text));
+  unlinkSync(join(clone, '.node/lock'));
+  expect((await once(second, 'close'))[0]).toBe(1);
+  expect(stderr).toContain(`npm runs, set-up is ${second.pid}\n`);
 });

@@ -19,8 +19,8 @@ export const sftRow = z.strictObject({
 });
 export type SftRow = z.infer<typeof sftRow>;
 
-/** `answer` is the gold; `prompt` what the model sees. */
-export const mathRow = z.strictObject({ prompt, answer: z.union([z.string().min(1), z.number()]).transform(String) });
+/** `answer` is the gold; `prompt` what the model sees. An empty answer is a task whose right response is to end at once. */
+export const mathRow = z.strictObject({ prompt, answer: z.union([z.string(), z.number()]).transform(String) });
 export type MathRow = z.infer<typeof mathRow>;
 
 export const datasetKind = z.enum(['sft', 'math']);

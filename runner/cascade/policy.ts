@@ -10,11 +10,6 @@ export interface Policy {
   readonly sampler: Sampler;
 }
 
-/** A fault of what was posted: retrying would fail alike. */
-export class InvalidData extends Error {
-  override readonly name = 'InvalidData';
-}
-
 /** The loss or its gradient is no longer a number. */
 export class Diverged extends Error {
   override readonly name = 'Diverged';

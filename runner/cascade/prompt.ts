@@ -1,17 +1,17 @@
 // Prompts and conversations to token ids. A string is one user message where the model has a chat template, else raw
 // text (design section 4); `prompt_format` overrides. BOS is never doubled: a template writes its own special tokens.
+import { DataError } from '../data/error.ts';
 import type { Message, Prompt } from '../../api/contract/task.ts';
 import type { Tokenizer } from '../engine/tokenizer/tokenizer.ts';
 import type { TokenPair } from './objective.ts';
-import { InvalidData } from './policy.ts';
 
 export type PromptFormat = 'auto' | 'chat' | 'raw';
 
 /** Ids up to where the answer begins. */
 export function promptTokens(tokenizer: Tokenizer, prompt: Prompt, format: PromptFormat): Int32Array {
   if (typeof prompt === 'string' && !asChat(tokenizer, format)) return Int32Array.from(tokenizer.encode(prompt));
-  if (!tokenizer.hasChatTemplate) throw new InvalidData('the model has no chat template: prompts must be strings, read with prompt_format "raw"');
-  if (format === 'raw') throw new InvalidData('prompt_format "raw" takes string prompts, not messages');
+  if (!tokenizer.hasChatTemplate) throw new DataError('the model has no chat template: prompts must be strings, read with prompt_format "raw"');
+  if (format === 'raw') throw new DataError('prompt_format "raw" takes string prompts, not messages');
   const messages = typeof prompt === 'string' ? [{ role: 'user', content: prompt } as const] : prompt;
   return Int32Array.from(tokenizer.encodeChat(messages, { addGenerationPrompt: true }));
 }
@@ -22,7 +22,7 @@ export function conversationTokens(tokenizer: Tokenizer, messages: readonly Mess
   const before = messages.slice(0, -1);
   if (!asChat(tokenizer, format)) {
     const [only, ...more] = before;
-    if (only === undefined || more.length > 0) throw new InvalidData('without a chat template a conversation is one user message and one answer');
+    if (only === undefined || more.length > 0) throw new DataError('without a chat template a conversation is one user message and one answer');
     return { prompt: Int32Array.from(tokenizer.encode(only.content)), response: ended(tokenizer, tokenizer.encodeExact(answer)) };
   }
   const prompt = tokenizer.renderChat(before, { addGenerationPrompt: true });
@@ -40,6 +40,6 @@ function asChat(tokenizer: Tokenizer, format: PromptFormat): boolean {
 }
 
 function ended(tokenizer: Tokenizer, ids: readonly number[]): Int32Array {
-  if (tokenizer.eosId === undefined) throw new InvalidData('the tokenizer names no eos_token, so the model could never learn to stop');
+  if (tokenizer.eosId === undefined) throw new DataError('the tokenizer names no eos_token, so the model could never learn to stop');
   return Int32Array.from([...ids, tokenizer.eosId]);
 }

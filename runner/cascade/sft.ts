@@ -2,9 +2,9 @@
 import type { ExpandedSftStage } from '../../api/contract/expand.ts';
 import type { SftRow } from '../../api/contract/task.ts';
 import { batchOf } from '../data/order.ts';
+import { DataError } from '../data/error.ts';
 import { sftWeights } from './objective.ts';
 import type { TokenPair } from './objective.ts';
-import { InvalidData } from './policy.ts';
 import type { Policy } from './policy.ts';
 import { conversationTokens } from './prompt.ts';
 import type { StageRun } from './stage-run.ts';
@@ -12,13 +12,13 @@ import { update } from './update.ts';
 
 export function sftStage(policy: Policy, stage: ExpandedSftStage, rows: readonly SftRow[], seed: number): StageRun {
   const pairs = rows.map((row, index) => tokenize(policy, stage, row, index));
-  const steps = stage.steps ?? Math.max(1, Math.ceil(((stage.epochs ?? 1) * rows.length) / stage.batch));
+  const steps = stage.steps ?? stepsOf(stage.epochs ?? 1, rows.length, stage.batch);
+  const order = { seed, stage: stage.name, rows: rows.length, size: stage.batch };
   return {
     steps,
     async step(step) {
       const started = performance.now();
-      const batch = batchOf({ seed, stage: stage.name, rows: rows.length, size: stage.batch }, step);
-      const sequences = sftWeights(batch.map((row) => pairs[row]!));
+      const sequences = sftWeights(batchOf(order, step).map((row) => pairs[row]!));
       const { logProbs, metrics } = await update(policy, sequences, stage, { step, steps, temperature: 1 });
       const seconds = (performance.now() - started) / 1000;
       const tokens = sequences.reduce((total, { tokens_T }) => total + tokens_T.length, 0);
@@ -31,12 +31,15 @@ export function sftStage(policy: Policy, stage: ExpandedSftStage, rows: readonly
   };
 }
 
+/** Steps that pass over the rows `epochs` times at least: the last batch wraps. */
+const stepsOf = (epochs: number, rows: number, batch: number): number => Math.max(1, Math.ceil((epochs * rows) / batch - 1e-9));
+
 function tokenize(policy: Policy, stage: ExpandedSftStage, row: SftRow, index: number): TokenPair {
   const pair = conversationTokens(policy.tokenizer, row.messages, stage.prompt_format);
   const length = pair.prompt.length + pair.response.length;
   const limit = Math.min(stage.max_length, policy.learner.maxLength);
   if (length > limit) {
-    throw new InvalidData(`stage ${stage.name}, dataset ${stage.data}, row ${index}: ${length} tokens, more than the limit of ${limit} (max_length, or the model's own)`);
+    throw new DataError(`stage ${stage.name}, dataset ${stage.data}, row ${index}: ${length} tokens, more than the limit of ${limit} (max_length, or the model's own)`);
   }
   return pair;
 }

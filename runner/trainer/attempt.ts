@@ -1,0 +1,70 @@
+// One attempt, start to end: load the model and the rows, resume or begin, run the cascade, wait for the last commit.
+import type { DatasetKind, MathRow, SftRow } from '../../api/contract/task.ts';
+import type { Policy } from '../cascade/policy.ts';
+import { runCascade } from '../cascade/run.ts';
+import type { Datasets, Point } from '../cascade/run.ts';
+import { openCheckpoint } from '../checkpoint/read.ts';
+import { DataError } from '../data/error.ts';
+import { readRows } from '../data/rows.ts';
+import { Learner } from '../engine/learner/learner.ts';
+import { createRuntime } from '../engine/ort/create.ts';
+import { Scope } from '../engine/ort/scope.ts';
+import { SlotSampler } from '../engine/sampler/slot-sampler.ts';
+import type { FromTrainer, Inputs, StartMessage } from '../ipc.ts';
+import { checkGold } from './check-gold.ts';
+import { conditionsOf, differences } from './conditions.ts';
+import type { Conditions } from './conditions.ts';
+import { loadModel } from './load-model.ts';
+import { ProcessHost } from './process-host.ts';
+import { restore, snapshotContents } from './resume-state.ts';
+
+/** `onHost` hands out the host as soon as it can take the supervisor's answers. */
+export async function runAttempt(start: StartMessage, send: (message: FromTrainer) => void, onHost: (host: ProcessHost) => void): Promise<void> {
+  const { claim, inputs, scratch } = start;
+  const scope = new Scope();
+  try {
+    const runtime = scope.own(createRuntime({ warn: (message) => console.warn(message) }));
+    const conditions = conditionsOf(runtime);
+    const data = await readDatasets(start);
+    await checkGold(claim.spec, data);
+    const model = await loadModel(claim.spec.model.init, inputs, claim.spec.seed);
+    const learner = scope.own(await Learner.create(runtime, model.config, model.weights));
+    const sampler = scope.own(new SlotSampler(runtime, { config: model.config, ...learner.parameters }));
+    const policy: Policy = { tokenizer: model.tokenizer, learner, sampler };
+    const host = new ProcessHost({ claim, scratch, conditions, send, contents: (point) => snapshotContents(learner, model.files, point) });
+    onHost(host);
+    const from = await resumePoint(start, learner, host, conditions);
+    await runCascade(claim.spec, policy, data, host, from);
+    await host.settled();
+  } finally {
+    scope[Symbol.dispose]();
+  }
+}
+
+async function resumePoint({ claim, inputs }: StartMessage, learner: Learner, host: ProcessHost, conditions: Conditions): Promise<Point | undefined> {
+  if (inputs.resume === undefined) {
+    if (claim.attempt > 1) host.emit({ type: 'rewound', stage: claim.spec.stages[0]!.name, to_step: 0 });
+    return undefined;
+  }
+  const checkpoint = await openCheckpoint(inputs.resume);
+  const point = await restore(learner, checkpoint);
+  host.emit({ type: 'rewound', stage: checkpoint.manifest.stage, to_step: point.step });
+  const differing = differences(checkpoint.manifest.conditions, conditions);
+  if (differing.length > 0) host.emit({ type: 'resume_inexact', differences: differing });
+  return point;
+}
+
+async function readDatasets({ claim, inputs }: { claim: StartMessage['claim']; inputs: Inputs }): Promise<Datasets> {
+  const rows = new Map<string, { kind: DatasetKind; rows: readonly (SftRow | MathRow)[] }>();
+  for (const { id, kind } of claim.datasets) {
+    const file = inputs.datasets[id];
+    if (file === undefined) throw new DataError(`dataset ${id}: the attempt was started without its file`);
+    rows.set(id, { kind, rows: await readRows(file, kind) });
+  }
+  const of = <Row>(id: string, kind: DatasetKind): readonly Row[] => {
+    const found = rows.get(id);
+    if (found?.kind !== kind) throw new DataError(`dataset ${id}: ${found === undefined ? 'not among the claim’s' : `holds ${found.kind} rows`}, ${kind} rows are needed`);
+    return found.rows as readonly Row[];
+  };
+  return { sft: (id) => of<SftRow>(id, 'sft'), math: (id) => of<MathRow>(id, 'math') };
+}

@@ -1,0 +1,99 @@
+// The model that an attempt trains: from a directory in Hugging Face layout (given, or a checkpoint of ours), or a new one
+// from the spec's shape and tokenizer. The small files beside the weights are carried into every checkpoint.
+import { join } from 'node:path';
+import type { JobSpec } from '../../api/contract/spec.ts';
+import type { Inputs } from '../ipc.ts';
+import type { ModelFileName } from '../checkpoint/model-files.ts';
+import { readModelFiles } from '../checkpoint/model-files.ts';
+import { readModelWeights } from '../checkpoint/safetensors.ts';
+import { hfLlamaConfig, parseLlamaConfig } from '../engine/models/config.ts';
+import type { LlamaConfig } from '../engine/models/config.ts';
+import { initialWeights } from '../engine/models/initialize.ts';
+import type { Weights } from '../engine/models/initialize.ts';
+import { charactersTokenizer } from '../engine/tokenizer/characters.ts';
+import { parseTokenizerFiles } from '../engine/tokenizer/files.ts';
+import { Tokenizer } from '../engine/tokenizer/tokenizer.ts';
+
+export interface LoadedModel {
+  readonly config: LlamaConfig;
+  readonly weights: Weights;
+  readonly tokenizer: Tokenizer;
+  readonly files: ReadonlyMap<ModelFileName, string>;
+}
+
+type ModelInit = JobSpec['model']['init'];
+type ConfigInit = Extract<ModelInit, { from: 'config' }>;
+
+/** The model's files or configuration cannot be used; trying again would fail alike. */
+export class InvalidModel extends Error {
+  override readonly name = 'InvalidModel';
+}
+
+/** `inputs.resume`, where given, is the checkpoint to go on from: it holds the model too. */
+export async function loadModel(init: ModelInit, inputs: Inputs, seed: number): Promise<LoadedModel> {
+  const directory = inputs.resume ?? inputs.init;
+  try {
+    if (directory !== undefined) return await readModel(directory);
+    if (init.from !== 'config') throw new Error(`the attempt was started without the model that the spec names (${init.from})`);
+    return await newModel(init, inputs.tokenizer, seed);
+  } catch (cause) {
+    throw new InvalidModel((cause as Error).message, { cause });
+  }
+}
+
+async function readModel(directory: string): Promise<LoadedModel> {
+  const files = await readModelFiles(directory);
+  const configText = files.get('config.json');
+  const file = join(directory, 'config.json');
+  if (configText === undefined) throw new Error(`${file}: there is no such file; a model directory holds config.json, tokenizer.json and *.safetensors`);
+  const config = parseLlamaConfig(parseJson(configText, file), file);
+  return { config, weights: await readModelWeights(directory), tokenizer: fit(await Tokenizer.load(directory), config, directory), files };
+}
+
+async function newModel({ config: shape, tokenizer: source }: ConfigInit, tokenizerDirectory: string | undefined, seed: number): Promise<LoadedModel> {
+  const texts: TokenizerTexts = 'type' in source ? charactersTokenizer(source.alphabet) : await readTokenizerTexts(tokenizerDirectory ?? source.uri);
+  const tokenizer = new Tokenizer(parseTokenizerFiles(texts, 'uri' in source ? source.uri : 'characters tokenizer'));
+  const hf = { architectures: ['LlamaForCausalLM'], model_type: 'llama', hidden_act: 'silu', ...shape, vocab_size: tokenizer.vocabSize };
+  const config = parseLlamaConfig(hf, 'model.init.config');
+  const ids = { bosId: tokenizer.bosId, eosId: tokenizer.eosId, padId: tokenizer.padId };
+  const files = new Map<ModelFileName, string>([
+    ['config.json', `${JSON.stringify(hfLlamaConfig(config, ids), null, 2)}\n`],
+    ['tokenizer.json', texts.tokenizer],
+    ['tokenizer_config.json', texts.config],
+  ]);
+  if (texts.chatTemplate !== undefined) files.set('chat_template.jinja', texts.chatTemplate);
+  return { config, weights: initialWeights(config, seed), tokenizer, files };
+}
+
+interface TokenizerTexts {
+  readonly tokenizer: string;
+  readonly config: string;
+  readonly chatTemplate?: string;
+}
+
+async function readTokenizerTexts(directory: string): Promise<TokenizerTexts> {
+  const files = await readModelFiles(directory);
+  const need = (name: ModelFileName): string => {
+    const text = files.get(name);
+    if (text === undefined) throw new Error(`${join(directory, name)}: there is no such file; model.init.tokenizer.uri names a directory that holds it`);
+    return text;
+  };
+  const chatTemplate = files.get('chat_template.jinja');
+  return { tokenizer: need('tokenizer.json'), config: need('tokenizer_config.json'), ...(chatTemplate === undefined ? {} : { chatTemplate }) };
+}
+
+function fit(tokenizer: Tokenizer, config: LlamaConfig, directory: string): Tokenizer {
+  if (tokenizer.vocabSize > config.vocabSize) {
+    throw new Error(`${directory}: the tokenizer has ids up to ${tokenizer.vocabSize - 1}, the model ${config.vocabSize} words: they do not belong together`);
+  }
+  return tokenizer;
+}
+
+function parseJson(text: string, file: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new Error(`${file}: not JSON: ${(cause as Error).message}`, { cause });
+  }
+}
+

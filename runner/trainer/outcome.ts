@@ -1,0 +1,22 @@
+// The one place where what went wrong in a trainer becomes a typed reason.
+import type { FailureReason } from '../../api/contract/job.ts';
+import type { Outcome } from '../../api/contract/runner.ts';
+import { Diverged } from '../cascade/policy.ts';
+import { CheckpointCorrupt, ScratchFull } from '../checkpoint/error.ts';
+import { DataError } from '../data/error.ts';
+import { InvalidModel } from './load-model.ts';
+
+const reasons: readonly (readonly [new (...args: never[]) => Error, FailureReason])[] = [
+  [DataError, 'invalid_data'],
+  [InvalidModel, 'invalid_model'],
+  [Diverged, 'diverged'],
+  [ScratchFull, 'scratch_full'],
+  [CheckpointCorrupt, 'store_unavailable'],
+];
+
+/** Anything that no one foresaw is a crash: the attempt is tried again, and the log has the stack. */
+export function failedOutcome(error: unknown): Outcome {
+  const known = reasons.find(([kind]) => error instanceof kind);
+  const message = error instanceof Error ? error.message : String(error);
+  return { type: 'failed', reason: known?.[1] ?? 'trainer_crashed', message: message.slice(0, 10_000) };
+}

@@ -1,0 +1,72 @@
+// The cascade's host inside a trainer process: entries and progress become messages, snapshots and samples become files in
+// scratch that the supervisor has uploaded. At most one snapshot is pending, so scratch holds two at the most.
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Entry } from '../../api/contract/event.ts';
+import type { Progress } from '../../api/contract/job.ts';
+import type { SampleLine } from '../../api/contract/results.ts';
+import type { Claim } from '../../api/contract/runner.ts';
+import type { Host, Point, PointKind } from '../cascade/run.ts';
+import type { SnapshotContents } from '../checkpoint/snapshot.ts';
+import { writeSnapshot } from '../checkpoint/snapshot.ts';
+import type { FromTrainer } from '../ipc.ts';
+import { samplesKey } from '../ipc.ts';
+import type { Conditions } from './conditions.ts';
+
+export interface ProcessHostOptions {
+  readonly claim: Claim;
+  readonly scratch: string;
+  readonly conditions: Conditions;
+  readonly send: (message: FromTrainer) => void;
+  readonly contents: (point: Point) => SnapshotContents;
+}
+
+export class ProcessHost implements Host {
+  readonly #options: ProcessHostOptions;
+  #pending: { readonly dir: string; readonly done: PromiseWithResolvers<void> } | undefined;
+
+  constructor(options: ProcessHostOptions) {
+    this.#options = options;
+  }
+
+  emit(entry: Entry): void {
+    this.#options.send({ type: 'entry', entry });
+  }
+
+  progress(progress: Progress): void {
+    this.#options.send({ type: 'progress', progress });
+  }
+
+  async samples(lines: readonly SampleLine[], { stageIndex, stage, step }: { stageIndex: number; stage: string; step: number }): Promise<void> {
+    const { claim, scratch, send } = this.#options;
+    const folder = join(scratch, 'samples');
+    await mkdir(folder, { recursive: true });
+    const file = join(folder, `${stageIndex}-${step}.jsonl`);
+    await writeFile(file, lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+    const rows = lines.map(({ task, rollout, mode, status, reward }, line) => ({ line, task, rollout, mode, status, reward }));
+    const key = samplesKey(claim.job, claim.attempt, { stage, stage_index: stageIndex, step });
+    send({ type: 'samples', file, entry: { type: 'samples', stage, phase: 0, step, key, rows } });
+  }
+
+  async snapshot(point: Point, kind: PointKind): Promise<void> {
+    await this.settled();
+    const { claim, scratch, conditions, send, contents } = this.#options;
+    const stage = claim.spec.stages[point.stageIndex]!.name;
+    const meta = { stage, stage_index: point.stageIndex, step: point.step, kind };
+    const dir = join(scratch, `snapshot-${point.stageIndex}-${point.step}`);
+    await writeSnapshot(dir, { job: claim.job, attempt: claim.attempt, ...meta, conditions }, contents(point));
+    this.#pending = { dir, done: Promise.withResolvers() };
+    send({ type: 'snapshot', dir, meta });
+  }
+
+  /** The supervisor's word that the snapshot is committed. */
+  snapshotDone(dir: string): void {
+    if (this.#pending?.dir === dir) this.#pending.done.resolve();
+  }
+
+  /** Resolves once no snapshot is pending. */
+  async settled(): Promise<void> {
+    await this.#pending?.done.promise;
+    this.#pending = undefined;
+  }
+}

@@ -3,45 +3,99 @@ import { apply } from '../graph/graph.ts';
 import type { Value } from '../graph/graph.ts';
 import { expectFloat, expectRank, expectSameDType, expectThat, operand } from '../graph/expect.ts';
 import { defineOp, vjp } from '../graph/op.ts';
+import type { Emission, Emitter, Op } from '../graph/op.ts';
 import { broadcastShapes, sameShape, sizeAt } from '../graph/shape.ts';
 import { sumToShape } from './broadcast.ts';
-import { reshape, transpose } from './shape.ts';
+import { permutationOf, reshape, transpose } from './shape.ts';
 
-const matmulOp = defineOp<undefined>({
+interface MatmulAttributes {
+  readonly transA: boolean;
+  readonly transB: boolean;
+}
+
+const matmulOp: Op<MatmulAttributes> = defineOp<MatmulAttributes>({
   name: 'matmul',
-  infer(inputs) {
+  infer(inputs, { transA, transB }) {
     const [a, b] = [operand(inputs, 0), operand(inputs, 1)];
     expectFloat('matmul', a);
     expectSameDType('matmul', a, b);
     const ranked = a.shape.length >= 2 && b.shape.length >= 2;
-    expectThat(ranked && a.shape.at(-1) === b.shape.at(-2), 'matmul', '[…,M,K] and […,K,N]', a, b);
+    const [rows, inner] = transA ? [-1, -2] : [-2, -1];
+    const [innerB, columns] = transB ? [-1, -2] : [-2, -1];
+    const form = `${transA ? '[…,K,M]' : '[…,M,K]'} and ${transB ? '[…,N,K]' : '[…,K,N]'}`;
+    expectThat(ranked && a.shape.at(inner) === b.shape.at(innerB), 'matmul', form, a, b);
     const batch = broadcastShapes(a.shape.slice(0, -2), b.shape.slice(0, -2), 'matmul');
-    return [{ dtype: a.dtype, shape: [...batch, sizeAt(a.shape, -2), sizeAt(b.shape, -1)] }];
+    return [{ dtype: a.dtype, shape: [...batch, sizeAt(a.shape, rows), sizeAt(b.shape, columns)] }];
   },
-  emit: (emitter, { from, to }) => void emitter.node('MatMul', from, { outputs: to }),
-  gradient: vjp((g, { inputs }) => {
+  emit: emitMatmul,
+  gradient: vjp((g, { inputs, attributes: { transA, transB } }) => {
     const [a, b] = [operand(inputs, 0), operand(inputs, 1)];
-    const da = matmul(g, swapLastTwo(b));
-    return [sumToShape(da, a.shape), matmulRightGradient(g, a, b)];
+    const da = transA
+      ? product(b, g, { transA: transB, transB: true })
+      : product(g, b, { transA: false, transB: !transB });
+    return [sumToShape(da, a.shape), matmulRightGradient(g, a, b, { transA, transB })];
   }),
 });
 
-/** a […,M,K] times b […,K,N], batch axes broadcast. */
-export const matmul = (a: Value, b: Value): Value => apply(matmulOp, [a, b], undefined);
-
-/** Transpose of the last two axes; ONNX Runtime fuses it into the product on the CPU provider. */
-export function swapLastTwo(x: Value): Value {
-  const axes = x.shape.map((_, axis) => axis);
-  const rank = axes.length;
-  expectThat(rank >= 2, 'swap_last_two', 'a rank of at least 2', x);
-  return transpose(x, [...axes.slice(0, -2), rank - 1, rank - 2]);
+/** FusedMatMul transposes on the way, but has no float64 kernel: there the transposes are nodes of their own. */
+function emitMatmul(emitter: Emitter, { inputs, from, to, attributes }: Emission<MatmulAttributes>): void {
+  const { transA, transB } = attributes;
+  const plain = !transA && !transB;
+  if (plain) return void emitter.node('MatMul', from, { outputs: to });
+  if (operand(inputs, 0).dtype === 'float32') {
+    const flags = { transA: { int: transA ? 1 : 0 }, transB: { int: transB ? 1 : 0 } };
+    return void emitter.node('FusedMatMul', from, {
+      domain: 'com.microsoft',
+      attributes: flags,
+      outputs: to,
+    });
+  }
+  const straight = from.map((name, index) => {
+    if (!(index === 0 ? transA : transB)) return name;
+    const perm = { ints: lastTwoSwapped(operand(inputs, index).shape.length) };
+    return emitter.node('Transpose', [name], { attributes: { perm } });
+  });
+  emitter.node('MatMul', straight, { outputs: to });
 }
 
+const product = (a: Value, b: Value, attributes: MatmulAttributes): Value =>
+  apply(matmulOp, [a, b], attributes);
+
 /** A shared 2-D right side is one large product over all rows, not a batch of products that are summed after. */
-function matmulRightGradient(g: Value, a: Value, b: Value): Value {
-  if (b.shape.length > 2) return sumToShape(matmul(swapLastTwo(a), g), b.shape);
-  const rows = reshape(a, [-1, sizeAt(a.shape, -1)]);
-  return gemm(rows, reshape(g, [-1, sizeAt(g.shape, -1)]), { transA: true });
+function matmulRightGradient(g: Value, a: Value, b: Value, { transA, transB }: MatmulAttributes): Value {
+  if (b.shape.length === 2 && a.shape.length > 2 && !transA) {
+    const [rows, gRows] = [a, g].map((x) => reshape(x, [-1, sizeAt(x.shape, -1)])) as [Value, Value];
+    return transB ? gemm(gRows, rows, { transA: true }) : gemm(rows, gRows, { transA: true });
+  }
+  const db = transB
+    ? product(g, a, { transA: true, transB: transA })
+    : product(a, g, { transA: !transA, transB: false });
+  return sumToShape(db, b.shape);
+}
+
+/** a […,M,K] times b […,K,N], batch axes broadcast. An operand that is a swapLastTwo is read in place. */
+export function matmul(a: Value, b: Value): Value {
+  const [swappedA, swappedB] = [swapSource(a), swapSource(b)];
+  const flags = { transA: swappedA !== undefined, transB: swappedB !== undefined };
+  return product(swappedA ?? a, swappedB ?? b, flags);
+}
+
+/** Transpose of the last two axes; free where matmul takes it. */
+export function swapLastTwo(x: Value): Value {
+  expectThat(x.shape.length >= 2, 'swap_last_two', 'a rank of at least 2', x);
+  return transpose(x, lastTwoSwapped(x.shape.length));
+}
+
+const lastTwoSwapped = (rank: number): number[] => [
+  ...Array.from({ length: rank - 2 }, (_, axis) => axis),
+  rank - 1,
+  rank - 2,
+];
+
+function swapSource(x: Value): Value | undefined {
+  const permutation = permutationOf(x);
+  const isSwap = permutation?.every((axis, index) => axis === lastTwoSwapped(permutation.length)[index]);
+  return isSwap ? x.producer?.inputs[0] : undefined;
 }
 
 interface GemmAttributes {

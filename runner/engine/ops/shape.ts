@@ -32,7 +32,11 @@ export function reshape(x: Value, shape: Shape): Value {
   return sameShape(full, x.shape) ? x : apply(reshapeOp, [x], { shape: full });
 }
 
-const transposeOp = defineOp<{ permutation: readonly number[] }>({
+interface TransposeAttributes {
+  readonly permutation: readonly number[];
+}
+
+const transposeOp = defineOp<TransposeAttributes>({
   name: 'transpose',
   infer([x], { permutation }) {
     const value = operand([x as Value], 0);
@@ -57,4 +61,11 @@ const transposeOp = defineOp<{ permutation: readonly number[] }>({
 export function transpose(x: Value, permutation: readonly number[]): Value {
   const isIdentity = permutation.length === x.shape.length && permutation.every((a, i) => a === i);
   return isIdentity ? x : apply(transposeOp, [x], { permutation });
+}
+
+/** The permutation of a value that transpose made, else undefined. */
+export function permutationOf(x: Value): readonly number[] | undefined {
+  const { producer } = x;
+  if (producer?.op !== transposeOp) return undefined;
+  return (producer.attributes as TransposeAttributes).permutation;
 }

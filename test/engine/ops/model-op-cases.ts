@@ -6,7 +6,7 @@ import {
   scatterAddElements,
   scatterAddRows,
 } from '../../../runner/engine/ops/gather.ts';
-import { gemm, matmul } from '../../../runner/engine/ops/matmul.ts';
+import { gemm, matmul, swapLastTwo } from '../../../runner/engine/ops/matmul.ts';
 import { rmsNorm } from '../../../runner/engine/ops/rms-norm.ts';
 import { rotary } from '../../../runner/engine/ops/rotary.ts';
 import { silu, siluMul } from '../../../runner/engine/ops/silu.ts';
@@ -49,6 +49,22 @@ function matmulCase(name: string, shapes: (size: Size) => [number[], number[]]):
     name: `matmul: ${name}`,
     inputs: (size) => ({ a: around(shapes(size)[0]), b: around(shapes(size)[1]) }),
     build: (values) => matmul(get(values, 'a'), get(values, 'b')),
+  };
+}
+
+/** Small shapes for the last two axes; the large ones are 40 times that. */
+function swapCase(
+  name: string,
+  build: (a: Value, b: Value) => Value,
+  a: readonly number[],
+  b: readonly number[],
+): OpCase {
+  const sized = (shape: readonly number[], size: Size) =>
+    around([2, 3, ...shape.map((n) => (size === 'small' ? n : 40 * n))]);
+  return {
+    name: `matmul: ${name} swapped`,
+    inputs: (size) => ({ a: sized(a, size), b: sized(b, size) }),
+    build: (values) => build(get(values, 'a'), get(values, 'b')),
   };
 }
 
@@ -97,6 +113,17 @@ const productCases: OpCase[] = [
           [8, 33, 65],
         ],
   ),
+  swapCase('left', (a, b) => matmul(swapLastTwo(a), b), [5, 3], [5, 4]),
+  swapCase('right', (a, b) => matmul(a, swapLastTwo(b)), [3, 5], [4, 5]),
+  swapCase('both', (a, b) => matmul(swapLastTwo(a), swapLastTwo(b)), [5, 3], [4, 5]),
+  {
+    name: 'matmul: shared right side, swapped',
+    inputs: (size) =>
+      size === 'small'
+        ? { a: around([2, 3, 4]), b: around([2, 4]) }
+        : { a: around([4, 67, 130]), b: around([195, 130]) },
+    build: (values) => matmul(get(values, 'a'), swapLastTwo(get(values, 'b'))),
+  },
   gemmCase(false, false),
   gemmCase(true, false),
   gemmCase(false, true),

@@ -31,7 +31,9 @@ function isFunctionWithBody(node: ts.Node): node is ts.FunctionLikeDeclaration &
   return node.body !== undefined && ts.isBlock(node.body as ts.Node);
 }
 
+/** A describe callback, or a contract suite (`storeCases`): to be read item by item. */
 function isListOfTests(node: ts.Node): boolean {
+  if (ts.isFunctionDeclaration(node)) return node.name?.text.endsWith('Cases') ?? false;
   if (!ts.isCallExpression(node.parent)) return false;
   return /^(describe|suite)\b/.test(node.parent.expression.getText());
 }

@@ -1,6 +1,6 @@
 // `npm run sizes`: how large the files and functions are, folder by folder, against the budget of CONTRIBUTING.
 // Exit 1 if one is above it. Lines are counted as they stand; a function counts without its blank and comment
-// lines, as the linter counts it, and a describe callback is a list of tests, not a function.
+// lines, as the linter counts it, and a describe callback or a contract suite is a list of tests, no function.
 import { globSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { type Measured, measure } from './measure.ts';

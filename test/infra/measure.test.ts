@@ -32,7 +32,9 @@ test('a file counts all its lines, a function those with code', () => {
   });
 });
 
-test('a describe callback is a list, the tests in it are functions', () => {
+test('describe callbacks and contract suites are lists, the tests in them are functions', () => {
   const suite = "describe('x', () => {\n  test('y', () => {\n    f();\n  });\n});\n";
   expect(measure('b.test.ts', suite).functions).toEqual([{ name: 'b.test.ts:2 (anonymous)', lines: 3 }]);
+  const cases = "export function storeCases(): void {\n  test('y', () => {\n    f();\n  });\n}\n";
+  expect(measure('cases.ts', cases).functions).toEqual([{ name: 'cases.ts:2 (anonymous)', lines: 3 }]);
 });

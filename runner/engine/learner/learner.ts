@@ -13,6 +13,7 @@ import { Scope } from '../ort/scope.ts';
 import type { Runtime } from '../ort/runtime.ts';
 import { Head } from './head.ts';
 import type { HeadResult, HeadRows } from './head.ts';
+import { checkSequences } from './check-sequences.ts';
 import { cutMicroBatches } from './micro-batches.ts';
 import type { MicroBatch, WeightedSequence } from './micro-batches.ts';
 import { ParameterStore } from './parameter-store.ts';
@@ -134,6 +135,7 @@ export class Learner implements Disposable {
 
   async #overMicroBatches(sequences: readonly WeightedSequence[], temperature: number, train: boolean): Promise<Scores> {
     if (!(temperature > 0)) throw new RangeError(`learner: the temperature must be above 0, got ${temperature}`);
+    checkSequences(sequences, this.config);
     const logProbs = sequences.map(({ tokens_T }) => new Float32Array(tokens_T.length));
     let entropy = 0;
     let scored = 0;

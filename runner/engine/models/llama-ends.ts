@@ -73,12 +73,3 @@ export function headTrainingGraph(config: LlamaConfig, rows: number, accumulatin
   graph.output(gradientOf('head'), total('head', dHead));
   return graph;
 }
-
-/** x [R,D] -> logits [R,V] at temperature 1: for inspection, not for training. */
-export function logitsGraph({ vocabSize: V, hiddenSize: D, rmsNormEps }: LlamaConfig, rows: number): Graph {
-  const graph = new Graph();
-  const x = graph.input('x', 'float32', [rows, D]);
-  const normal = rmsNorm(x, graph.input('norm', 'float32', [D]), rmsNormEps);
-  graph.output('logits', gemm(normal, graph.input('head', 'float32', [V, D]), { transB: true }));
-  return graph;
-}

@@ -29,7 +29,7 @@ const rmsNormOp = defineOp<RmsNormAttributes>({
   gradient: vjp((g, { inputs, attributes }) => applyAll(rmsNormGradOp, [g, ...inputs], attributes)),
 });
 
-/** x […,D], weight [D]; epsilon as in the model's configuration. */
+/** x […,rows,D], weight [D]; epsilon as in the model's configuration. */
 export const rmsNorm = (x: Value, weight: Value, epsilon: number): Value =>
   apply(rmsNormOp, [x, weight], { epsilon });
 

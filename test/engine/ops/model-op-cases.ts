@@ -12,21 +12,8 @@ import { rotary } from '../../../runner/engine/ops/rotary.ts';
 import { silu, siluMul } from '../../../runner/engine/ops/silu.ts';
 import { causalSoftmax, logSoftmax, softmax } from '../../../runner/engine/ops/softmax.ts';
 import { entropy, tokenLogProb } from '../../../runner/engine/ops/token-log-prob.ts';
-import { around, frozen, indices, positive } from './op-case.ts';
-import type { InputSpec, OpCase, Size } from './op-case.ts';
-
-type Values = Readonly<Record<string, Value>>;
-
-const get = (values: Values, name: string): Value => {
-  const value = values[name];
-  if (!value) throw new Error(`the case has no input ${name}`);
-  return value;
-};
-
-const pick =
-  (...names: string[]) =>
-  (values: Values): Value[] =>
-    names.map((name) => get(values, name));
+import { around, frozen, get, indices, positive } from './op-case.ts';
+import type { InputSpec, OpCase, Size, Values } from './op-case.ts';
 
 function gemmCase(transA: boolean, transB: boolean, c?: (m: number, n: number) => number[]): OpCase {
   return {
@@ -136,7 +123,7 @@ const productCases: OpCase[] = [
       return { x: around([m, k]), gate: around([n, k]), up: around([n, k]) };
     },
     build: (values) => {
-      const [x, gate, up] = pick('x', 'gate', 'up')(values) as [Value, Value, Value];
+      const [x, gate, up] = [get(values, 'x'), get(values, 'gate'), get(values, 'up')];
       return siluMul(gemm(x, gate, { transB: true }), gemm(x, up, { transB: true }));
     },
   },

@@ -18,10 +18,18 @@ export interface InputSpec {
   readonly element: (uniform: number, index: number) => number;
 }
 
+export type Values = Readonly<Record<string, Value>>;
+
+export function get(values: Values, name: string): Value {
+  const value = values[name];
+  if (!value) throw new Error(`the case has no input ${name}`);
+  return value;
+}
+
 export interface OpCase {
   readonly name: string;
   readonly inputs: (size: Size) => Readonly<Record<string, InputSpec>>;
-  readonly build: (values: Readonly<Record<string, Value>>) => Value | readonly Value[];
+  readonly build: (values: Values) => Value | readonly Value[];
   /** Largest relative difference allowed between float32 and float64 (default 2e-5). */
   readonly tolerance?: number;
 }

@@ -8,7 +8,7 @@ import { CompiledGraph } from '../graph/compiled-graph.ts';
 import { expectGrad } from './expect-grad.ts';
 import { modelCases } from './model-op-cases.ts';
 import { buildCase } from './op-case.ts';
-import { elementCases } from './op-cases.ts';
+import { elementCases } from './element-op-cases.ts';
 
 const runtime = createRuntime({ threads: 2 });
 const cases = [...elementCases, ...modelCases];

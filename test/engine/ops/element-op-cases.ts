@@ -6,20 +6,12 @@ import { exp, log, pow, sigmoid, sqrt, square } from '../../../runner/engine/ops
 import { reduceMax, reduceMean, argmax, cumsum, topk } from '../../../runner/engine/ops/reduce.ts';
 import { reshape, transpose } from '../../../runner/engine/ops/shape.ts';
 import { concat, pad, slice, split } from '../../../runner/engine/ops/slice.ts';
-import { around, frozen, positive } from './op-case.ts';
-import type { OpCase, Size } from './op-case.ts';
+import { around, frozen, get, positive } from './op-case.ts';
+import type { OpCase, Size, Values } from './op-case.ts';
 import type { Value } from '../../../runner/engine/graph/graph.ts';
-
-type Values = Readonly<Record<string, Value>>;
 
 /** Rows and columns of a matrix case. */
 const matrix = (size: Size): [number, number] => (size === 'small' ? [3, 5] : [1031, 517]);
-
-const get = (values: Values, name: string): Value => {
-  const value = values[name];
-  if (!value) throw new Error(`the case has no input ${name}`);
-  return value;
-};
 
 const unary = (name: string, build: (x: Value) => Value | readonly Value[], spec = around): OpCase => ({
   name,

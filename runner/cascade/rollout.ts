@@ -11,7 +11,7 @@ export interface Rollout {
   /** The sampler's log-probabilities at the sampling temperature. */
   readonly logProbs: Float32Array;
   readonly truncated: boolean;
-  /** The response as text, special tokens left out: what graders see. */
+  /** What graders see: the response without its end token. Any other special token stays visible, or it would be free. */
   readonly text: string;
 }
 
@@ -31,7 +31,7 @@ export async function sampleGroups(policy: Policy, prompts_P: readonly Int32Arra
   const completions = await policy.sampler.generate(requests, { temperature: options.temperature, endIds: eosId === undefined ? [] : [eosId] });
   const rollouts = completions.map((completion, i): Rollout => {
     const { tokens, logProbs, ended } = completion;
-    const text = policy.tokenizer.decode([...(ended ? tokens.subarray(0, -1) : tokens)]);
+    const text = policy.tokenizer.decode([...(ended ? tokens.subarray(0, -1) : tokens)], { keepSpecial: true });
     return { prompt: requests[i]!.prompt, response: tokens, logProbs, truncated: !ended, text };
   });
   return prompts_P.map((_, p) => rollouts.slice(p * G, (p + 1) * G));

@@ -1,0 +1,131 @@
+// The cascade on a real, tiny model: what it emits and in which order, that a run resumed at any of its snapshots ends with
+// the same bits, and that what must not teach does not.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Entry } from '../../api/contract/event.ts';
+import type { ExpandedSpec } from '../../api/contract/expand.ts';
+import type { SampleLine } from '../../api/contract/results.ts';
+import { runCascade } from '../../runner/cascade/run.ts';
+import type { Host, Point, PointKind } from '../../runner/cascade/run.ts';
+import type { LearnerState } from '../../runner/engine/learner/learner.ts';
+import { createRuntime } from '../../runner/engine/ort/create.ts';
+import type { Runtime } from '../../runner/engine/ort/runtime.ts';
+import { tinyDatasets, tinyPolicy, tinySpec } from '../support/tiny-policy.ts';
+
+interface Snapshot {
+  readonly point: Point;
+  readonly kind: PointKind;
+  readonly state: LearnerState;
+}
+
+interface Record {
+  readonly entries: Entry[];
+  readonly samples: SampleLine[];
+  readonly snapshots: Snapshot[];
+  readonly final: LearnerState;
+}
+
+let runtime: Runtime;
+beforeAll(() => void (runtime = createRuntime()));
+afterAll(() => {
+  expect(runtime.stats()).toEqual({ sessions: 0, tensors: 0, bindings: 0 });
+  runtime[Symbol.dispose]();
+});
+
+const copyOf = ({ weights, firstMoment, secondMoment, stepCount }: LearnerState): LearnerState => ({
+  weights: weights.slice(),
+  firstMoment: firstMoment.slice(),
+  secondMoment: secondMoment.slice(),
+  stepCount,
+});
+
+async function record(spec: ExpandedSpec, from?: Snapshot): Promise<Record> {
+  const policy = await tinyPolicy(runtime);
+  const entries: Entry[] = [];
+  const samples: SampleLine[] = [];
+  const snapshots: Snapshot[] = [];
+  const host: Host = {
+    emit: (entry) => void entries.push(entry),
+    progress: () => undefined,
+    samples: async (lines) => void samples.push(...lines),
+    snapshot: async (point, kind) => void snapshots.push({ point, kind, state: copyOf(policy.learner.state) }),
+  };
+  try {
+    if (from !== undefined) policy.learner.restore(from.state);
+    await runCascade(spec, policy, tinyDatasets, host, from?.point);
+    return { entries, samples, snapshots, final: copyOf(policy.learner.state) };
+  } finally {
+    policy[Symbol.dispose]();
+  }
+}
+
+/** Wall-clock figures differ from run to run; everything else must not. */
+const withoutTimes = (entry: Entry): Entry =>
+  entry.type === 'step' ? { ...entry, metrics: Object.fromEntries(Object.entries(entry.metrics).filter(([key]) => !/^time_|tokens_per_s/.test(key))) } : entry;
+
+/** A resumed stage says again that it started. */
+const comparable = (entries: readonly Entry[]): Entry[] => entries.filter(({ type }) => type !== 'stage_started').map(withoutTimes);
+
+describe('runCascade', () => {
+  it('evaluates before the first stage and after each, and ends every stage with a snapshot', async () => {
+    const { entries, snapshots, samples } = await record(tinySpec());
+    expect(entries.filter(({ type }) => type !== 'step').map((entry) => ('after' in entry ? entry.after : entry.type))).toEqual([
+      'initial',
+      'stage_started',
+      'stage_finished',
+      'sft',
+      'stage_started',
+      'stage_finished',
+      'math',
+    ]);
+    expect(snapshots.map(({ point, kind }) => [point.stageIndex, point.step, kind])).toEqual([
+      [0, 2, 'step'],
+      [0, 4, 'stage_end'],
+      [1, 2, 'step'],
+      [1, 4, 'final'],
+    ]);
+    expect(samples).toHaveLength(4 * 3);
+    expect(samples.every(({ prompt, status, reward }) => typeof prompt === 'string' && status === 'scored' && reward !== null)).toBe(true);
+  });
+
+  it('learns the gold answers in the sft stage', async () => {
+    const { entries } = await record(tinySpec({ sftSteps: 60, mathSteps: 1, everySteps: 100 }));
+    const losses = entries.flatMap((entry) => (entry.type === 'step' && entry.stage === 'sft' ? [entry.metrics['loss']!] : []));
+    expect(losses.at(-1)!).toBeLessThan(losses[0]! / 2);
+    const rewards = entries.flatMap((entry) => (entry.type === 'evaluation' ? [entry.cells[0]!.value] : []));
+    expect(rewards[1]!).toBeGreaterThan(rewards[0]! + 0.1);
+  });
+
+  it('ends with the same bits and says the same, resumed at any snapshot', async () => {
+    const whole = await record(tinySpec());
+    for (const snapshot of whole.snapshots) {
+      const resumed = await record(tinySpec(), snapshot);
+      expect(resumed.final).toEqual(whole.final);
+      const said = comparable(resumed.entries);
+      expect(said.length).toBeGreaterThan(0);
+      expect(comparable(whole.entries).slice(-said.length)).toEqual(said);
+    }
+  });
+
+  it('resets moments and step count at each stage', async () => {
+    const { snapshots } = await record(tinySpec({ mathSteps: 2 }));
+    expect(snapshots.map(({ state }) => state.stepCount)).toEqual([2, 4, 2]);
+  });
+
+  it('samples and trains the same policy: ratio 1, no gap, at a temperature other than 1 too', async () => {
+    const { entries } = await record(tinySpec({ sftSteps: 10, math: { temperature: 0.6 } }));
+    for (const entry of entries) {
+      if (entry.type !== 'step' || entry.stage !== 'math') continue;
+      expect(entry.metrics['gap_max']).toBeLessThan(1e-4);
+      expect(entry.metrics['ratio_mean']).toBeGreaterThan(0.999);
+      expect(entry.metrics['ratio_mean']).toBeLessThan(1.001);
+    }
+  });
+
+  it('skips the update, by an event, where no token is left to learn from', async () => {
+    // One token a response, never the end: everything is truncated, and filter takes all of it out of the loss.
+    const { entries, snapshots, final } = await record(tinySpec({ mathSteps: 2, math: { max_response: 1, overlong: 'filter' } }));
+    const skipped = entries.filter(({ type }) => type === 'step_skipped');
+    expect(skipped.length).toBeGreaterThan(0);
+    if (skipped.length === 2) expect(final.weights).toEqual(snapshots.find(({ kind }) => kind === 'stage_end')!.state.weights);
+  });
+});

@@ -8,6 +8,9 @@ export const checkpointKind = z.enum(['step', 'stage_end', 'final']);
 /** Names inside a checkpoint: no folders but trainer/. */
 const fileName = z.string().regex(/^(trainer\/)?[A-Za-z0-9][A-Za-z0-9._-]{0,120}$/);
 
+/** Written last, beside the files that it lists. */
+export const manifestName = 'manifest.json';
+
 export const manifestFile = z.object({ name: fileName, size: z.number().int().min(0), sha256 });
 
 /** Conditions under which a resume is exact (ADR on determinism). */

@@ -34,6 +34,8 @@ export const validationReport = z.object({
   issues: z.array(rowIssue).describe('the first 100'),
 });
 
+export type ValidationReport = z.infer<typeof validationReport>;
+
 export const dataset = z.object({
   id: datasetId,
   name,

@@ -6,7 +6,7 @@ import { datasetKind } from './task.ts';
 import { entry } from './event.ts';
 import { expandedSpec } from './expand.ts';
 import { failureReason, progress } from './job.ts';
-import { checkpointId, datasetId, jobId, labels, name, runnerId, sha256 } from './names.ts';
+import { checkpointId, datasetId, jobId, labels, name, runnerId, sha256, timestamp } from './names.ts';
 
 export const PROTOCOL_VERSION = 1;
 
@@ -21,6 +21,20 @@ export const registerRequest = z.object({
 export type RegisterRequest = z.infer<typeof registerRequest>;
 export const registerResponse = z.object({ runner: runnerId, heartbeat_ms: z.number().int(), lease_ms: z.number().int() });
 export type RegisterResponse = z.infer<typeof registerResponse>;
+
+/** A runner as clients see it. */
+export const runner = z.object({
+  id: runnerId,
+  name,
+  accelerator: registerRequest.shape.accelerator,
+  memory_gb: z.number(),
+  labels,
+  version: z.string(),
+  alive: z.boolean().describe('heard of within the lease time'),
+  registered_at: timestamp,
+  last_seen_at: timestamp,
+});
+export type Runner = z.infer<typeof runner>;
 
 export const claimRequest = z.object({ runner: runnerId });
 

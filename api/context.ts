@@ -1,0 +1,26 @@
+// What every route works with: the services of this process, and what the middleware found out about a request.
+import type { Logger } from 'pino';
+import type { Database } from '../db/connect.ts';
+import type { ObjectStore } from '../store/store.ts';
+import type { EventHints } from './events/hints.ts';
+import type { Limits, Timing } from './limits.ts';
+import type { Caller } from './middleware/auth.ts';
+
+export interface Services {
+  readonly db: Database;
+  readonly store: ObjectStore;
+  readonly limits: Limits;
+  readonly timing: Timing;
+  readonly hints: EventHints;
+  readonly log: Logger;
+  readonly now: () => Date;
+  /** Aborted when the process is about to stop: open streams end. */
+  readonly stopping: AbortSignal;
+}
+
+export interface Env {
+  Variables: {
+    requestId: string;
+    caller: Caller;
+  };
+}

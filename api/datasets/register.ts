@@ -1,0 +1,85 @@
+// From an upload to a registered dataset: the rows go through a scratch file to the store first, then the row that
+// names them, so that a dataset that exists can be read. An upload that adds nothing leaves nothing.
+import type { Database } from '../../db/connect.ts';
+import { findDatasets, insertDataset } from '../../db/datasets.ts';
+import type { Answer } from '../../db/idempotency.ts';
+import { newId } from '../../db/ids.ts';
+import { deleteInvalidDataset } from '../../db/invalid-datasets.ts';
+import type { DatasetRow } from '../../db/schema.ts';
+import type { Services } from '../context.ts';
+import type { RowMapping } from '../contract/mapping.ts';
+import { answerOnce } from '../idempotency.ts';
+import { bodyChunks } from '../middleware/body.ts';
+import { ProblemError } from '../problem.ts';
+import { datasetView } from '../views.ts';
+import { readRows } from './rows.ts';
+import type { ScratchFile } from './scratch.ts';
+import { openScratch } from './scratch.ts';
+import { unpack } from './unpack.ts';
+import type { Validated } from './validate.ts';
+import { validateRows } from './validate.ts';
+
+export interface Upload {
+  readonly projectId: string;
+  readonly name: string;
+  readonly mapping: RowMapping;
+  readonly idempotencyKey: string | undefined;
+}
+
+/** 201 with a new dataset, 200 with the one that has this name and content already. @throws ProblemError conflict and others. */
+export async function registerDataset(services: Services, upload: Upload, request: Request): Promise<Answer> {
+  const scratch = await openScratch();
+  try {
+    const body = unpack(bodyChunks(request), request.headers.get('content-encoding') ?? undefined, services.limits);
+    const validated = await validateRows(readRows(body, services.limits), upload.mapping, scratch);
+    return await keep(services, upload, validated, scratch);
+  } finally {
+    await scratch.remove();
+  }
+}
+
+async function keep({ db, store }: Services, upload: Upload, validated: Validated, scratch: ScratchFile): Promise<Answer> {
+  const id = newId('ds');
+  const key = `datasets/${id}/rows.jsonl`;
+  const { projectId, name, mapping, idempotencyKey } = upload;
+  const isNew = canTakeName(await named(db, projectId, name));
+  if (isNew && validated.report.broken === 0) await store.put(key, { path: scratch.path }, { sha256: validated.sha256 });
+  let kept = false;
+  try {
+    const request = ['POST /v1/datasets', name, JSON.stringify(mapping), validated.sha256];
+    const answer = await answerOnce(db, { projectId, key: idempotencyKey, request }, (tx) =>
+      insertOnce(tx, upload, validated, isNew ? { id, key } : undefined),
+    );
+    kept = (answer.body as { id: string }).id === id;
+    return answer;
+  } finally {
+    // Best effort: what stays behind after a failure here is an object that nothing names.
+    if (!kept) await store.delete(key).catch(() => undefined);
+  }
+}
+
+async function insertOnce(tx: Database, upload: Upload, validated: Validated, fresh: { id: string; key: string } | undefined): Promise<Answer> {
+  const { projectId, name, mapping } = upload;
+  const state = validated.report.broken === 0 ? 'ready' : 'invalid';
+  const former = await named(tx, projectId, name);
+  if (former?.sha256 === validated.sha256 && former.kind === mapping.kind && former.state === state)
+    return { status: 200, body: datasetView(former) };
+  if (!canTakeName(former) || fresh === undefined) throw nameTaken(name);
+  if (former !== undefined) await deleteInvalidDataset(tx, projectId, former.id);
+  const { size, sha256, report } = validated;
+  const row = await insertDataset(tx, { ...fresh, projectId, name, kind: mapping.kind, state, rows: report.rows, size, sha256, report });
+  if (row !== undefined) return { status: 201, body: datasetView(row) };
+  // Another upload of the name was faster; it has committed, or the insert would have waited.
+  const faster = await named(tx, projectId, name);
+  if (faster?.sha256 !== sha256 || faster.kind !== mapping.kind) throw nameTaken(name);
+  return { status: 200, body: datasetView(faster) };
+}
+
+async function named(db: Database, projectId: string, name: string): Promise<DatasetRow | undefined> {
+  return (await findDatasets(db, projectId, [name])).find((row) => row.name === name);
+}
+
+const canTakeName = (former: DatasetRow | undefined): boolean => former === undefined || former.state === 'invalid';
+
+const nameTaken = (name: string): ProblemError =>
+  new ProblemError('conflict', `a dataset named ${JSON.stringify(name)} with other rows exists: choose another name`);

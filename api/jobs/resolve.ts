@@ -1,0 +1,41 @@
+// What a posted spec refers to, looked up and checked, so that a job is refused when it is posted rather than on a
+// runner: datasets by id or name (of the right kind, and ready), the checkpoint that the model starts from.
+import { getCheckpoint } from '../../db/checkpoints/get.ts';
+import type { Database } from '../../db/connect.ts';
+import { findDatasets } from '../../db/datasets.ts';
+import type { DatasetRow } from '../../db/schema.ts';
+import type { DataReference, ExpandedSpec } from '../contract/expand.ts';
+import { dataReferences, expandSpec } from '../contract/expand.ts';
+import type { Issue } from '../contract/issues.ts';
+import type { JobSpec } from '../contract/spec.ts';
+import { ProblemError } from '../problem.ts';
+
+/** @throws ProblemError invalid_spec naming every reference that does not hold. */
+export async function resolveSpec(db: Database, projectId: string, spec: JobSpec): Promise<ExpandedSpec> {
+  const references = dataReferences(spec);
+  const rows = await findDatasets(db, projectId, [...new Set(references.map(({ data }) => data))]);
+  // Ids last: a dataset that is named like another one's id does not hide it.
+  const found = new Map([...rows.map((row) => [row.name, row] as const), ...rows.map((row) => [row.id, row] as const)]);
+  const issues = [
+    ...references.flatMap((reference) => datasetIssue(reference, found.get(reference.data))),
+    ...(await checkpointIssue(db, projectId, spec)),
+  ];
+  if (issues.length > 0) throw new ProblemError('invalid_spec', `${issues[0]?.pointer}: ${issues[0]?.message}`, { issues });
+  return expandSpec(spec, new Map([...found].map(([said, row]) => [said, row.id])));
+}
+
+function datasetIssue({ pointer, data, kind }: DataReference, row: DatasetRow | undefined): Issue[] {
+  const what = JSON.stringify(data.slice(0, 100));
+  if (row === undefined) return [{ pointer, message: `there is no dataset ${what}: register it first (POST /v1/datasets)` }];
+  if (row.kind !== kind) return [{ pointer, message: `dataset ${what} has rows of kind ${row.kind}; here ${kind} is needed` }];
+  if (row.state === 'invalid')
+    return [{ pointer, message: `dataset ${what} has ${row.report.broken} broken rows: its report names them` }];
+  return row.state === 'ready' ? [] : [{ pointer, message: `dataset ${what} is ${row.state}, not ready` }];
+}
+
+async function checkpointIssue(db: Database, projectId: string, spec: JobSpec): Promise<Issue[]> {
+  const { init } = spec.model;
+  if (init.from !== 'checkpoint') return [];
+  const row = await getCheckpoint(db, projectId, init.checkpoint);
+  return row === undefined ? [{ pointer: '/model/init/checkpoint', message: `there is no checkpoint ${init.checkpoint}` }] : [];
+}

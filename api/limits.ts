@@ -1,0 +1,33 @@
+// What a request may weigh and how long things last, in one place. The entry may change any of it.
+
+export interface Limits {
+  /** Bytes of a JSON body. */
+  readonly jsonBytes: number;
+  /** Bytes of a dataset as it is sent, compressed or not. */
+  readonly datasetBytes: number;
+  /** Bytes of a dataset after decompression: a small body may unfold to anything. */
+  readonly datasetUnpackedBytes: number;
+  /** A JSON array is held in memory whole; JSONL of any size is not. */
+  readonly datasetArrayBytes: number;
+  /** Bytes of one JSONL line. */
+  readonly datasetLineBytes: number;
+}
+
+export const defaultLimits: Limits = {
+  jsonBytes: 8 << 20,
+  datasetBytes: 512 << 20,
+  datasetUnpackedBytes: 4 * 2 ** 30,
+  datasetArrayBytes: 64 << 20,
+  datasetLineBytes: 8 << 20,
+};
+
+export interface Timing {
+  readonly leaseMs: number;
+  readonly heartbeatMs: number;
+  /** How often a followed job's events are looked for when no hint comes. */
+  readonly pollMs: number;
+  /** After this silence an event stream carries a comment, so that proxies keep it open. */
+  readonly keepAliveMs: number;
+}
+
+export const defaultTiming: Timing = { leaseMs: 30_000, heartbeatMs: 2_000, pollMs: 1_000, keepAliveMs: 15_000 };

@@ -1,0 +1,80 @@
+// The API as a process of its own on Node: `node api/node.ts`. Settings come from the environment (node/settings.ts).
+// Brings the database up to date, listens, keeps the clock, and on SIGTERM or SIGINT ends what is open and leaves.
+import type { Server } from 'node:http';
+import { createAdaptorServer } from '@hono/node-server';
+import { pino } from 'pino';
+import { connect } from '../db/connect.ts';
+import { migrate } from '../db/migrate.ts';
+import { openStore } from '../store/open.ts';
+import { createApp } from './app.ts';
+import { createHints } from './events/hints.ts';
+import { startClock } from './node/clock.ts';
+import { listenForHints } from './node/listen.ts';
+import { readSettings, SettingsError } from './node/settings.ts';
+
+/** Open requests have this long to end. */
+const graceMs = 5_000;
+
+async function main(): Promise<void> {
+  const settings = readSettings(process.env);
+  const log = pino({ level: settings.logLevel, base: undefined });
+  const store = openStore(settings.storeUrl, process.env);
+  await migrate(settings.databaseUrl).catch((cause: unknown) => {
+    throw new SettingsError(`the database of DATABASE_URL cannot be used: ${reasonOf(cause)}`);
+  });
+  const connected = connect(settings.databaseUrl);
+  const hints = createHints();
+  const stopping = new AbortController();
+  const app = createApp({ db: connected.db, store, hints, log, stopping: stopping.signal, timing: settings.timing });
+  const clock = startClock(connected.db, settings.tickMs, log);
+  await listenForHints(connected.sql, hints, log);
+  const server = createAdaptorServer({ fetch: app.fetch }) as Server;
+  const url = await listen(server, settings.host, settings.port);
+  log.info({ url, store: store.describe() }, 'listening');
+
+  const stop = (signal: NodeJS.Signals): void => {
+    log.info({ signal }, 'stopping');
+    stopping.abort();
+    void closeServer(server)
+      .then(() => clock.stop())
+      .then(() => connected.close())
+      .then(() => process.exit(0));
+  };
+  process.once('SIGTERM', stop);
+  process.once('SIGINT', stop);
+}
+
+function listen(server: Server, host: string, port: number): Promise<string> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error) => reject(new SettingsError(`cannot listen on ${host}:${port}: ${error.message}`)));
+    server.listen(port, host, () => {
+      const address = server.address();
+      const bound = typeof address === 'object' && address !== null ? address.port : port;
+      resolve(`http://${host.includes(':') ? `[${host}]` : host}:${bound}`);
+    });
+  });
+}
+
+function closeServer(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => server.closeAllConnections(), graceMs);
+    server.close(() => {
+      clearTimeout(timer);
+      resolve();
+    });
+    server.closeIdleConnections();
+  });
+}
+
+function reasonOf(cause: unknown): string {
+  if (!(cause instanceof Error)) return String(cause);
+  const inner = cause.cause instanceof Error ? cause.cause : cause;
+  const errors = inner instanceof AggregateError ? inner.errors.map(String).join('; ') : '';
+  return inner.message || errors || String((inner as { code?: unknown }).code ?? inner.name);
+}
+
+main().catch((error: unknown) => {
+  const known = error instanceof SettingsError || (error instanceof Error && error.name === 'StoreError');
+  console.error(known ? `millrace api: ${error.message}` : error);
+  process.exit(1);
+});

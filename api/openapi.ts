@@ -1,0 +1,58 @@
+// How routes are declared: a router whose failed validation becomes a problem, and the short forms of answers that
+// every route's OpenAPI entry is made of.
+import { OpenAPIHono } from '@hono/zod-openapi';
+import type { Hook } from '@hono/zod-openapi';
+import type { z } from 'zod';
+import type { Env } from './context.ts';
+import { issuesOf } from './contract/issues.ts';
+import type { ProblemCode } from './contract/problem.ts';
+import { problem, problems } from './contract/problem.ts';
+import { ProblemError } from './problem.ts';
+
+export type Router = OpenAPIHono<Env>;
+
+export const newRouter = (): Router => new OpenAPIHono<Env>({ defaultHook: refuse });
+
+const codeOfTarget: Partial<Record<string, ProblemCode>> = {
+  json: 'invalid_spec',
+  query: 'invalid_query',
+  header: 'invalid_header',
+  param: 'not_found',
+};
+
+const refuse: Hook<unknown, Env, string, unknown> = (result) => {
+  if (result.success) return;
+  const issues = issuesOf(result.error);
+  const code = codeOfTarget[result.target] ?? 'invalid_query';
+  const [first] = issues;
+  const more = issues.length > 1 ? `, and ${issues.length - 1} more` : '';
+  const place = first === undefined || first.pointer === '' ? result.target : first.pointer;
+  if (code === 'not_found') throw new ProblemError(code, `the path names nothing: ${first?.message ?? 'not an id'}`);
+  throw new ProblemError(code, `${place}: ${first?.message ?? 'not valid'}${more}`, { issues });
+};
+
+export const json = <T extends z.ZodType>(schema: T, description: string) => ({
+  description,
+  content: { 'application/json': { schema } },
+});
+
+export const jsonRequest = <T extends z.ZodType>(schema: T) => ({
+  body: { required: true, content: { 'application/json': { schema } } },
+});
+
+/** The problems a route may answer with, beside those that every route has. */
+export function problemAnswers(...codes: readonly ProblemCode[]) {
+  const all: ProblemCode[] = ['unauthorized', 'forbidden', 'database_unavailable', ...codes];
+  const statuses = [...new Set(all.map((code) => problems[code].status))];
+  return Object.fromEntries(
+    statuses.map((status) => [
+      status,
+      {
+        description: all.filter((code) => problems[code].status === status).join(', '),
+        content: { 'application/problem+json': { schema: problem } },
+      },
+    ]),
+  );
+}
+
+export const security = [{ bearer: [] }];

@@ -1,0 +1,119 @@
+// Jobs: post, list, get, cancel.
+import { createRoute, z } from '@hono/zod-openapi';
+import { listJobs } from '../../db/jobs/get.ts';
+import { insertJob } from '../../db/jobs/insert.ts';
+import { cancelJob } from '../../db/queue/cancel.ts';
+import type { Services } from '../context.ts';
+import type { JobDetail } from '../contract/job.ts';
+import { job, jobDetail, jobState } from '../contract/job.ts';
+import { page, pageQuery } from '../contract/list.ts';
+import { jobId } from '../contract/names.ts';
+import type { JobSpecInput } from '../contract/spec.ts';
+import { jobSpec } from '../contract/spec.ts';
+import { answerOnce, idempotencyHeader } from '../idempotency.ts';
+import { theJob } from '../jobs/find.ts';
+import { resolveSpec } from '../jobs/resolve.ts';
+import { allow } from '../middleware/auth.ts';
+import { jsonBody } from '../middleware/body.ts';
+import { json, jsonRequest, newRouter, problemAnswers, security } from '../openapi.ts';
+import { pageView } from '../pages.ts';
+import { ProblemError } from '../problem.ts';
+import { jobDetailView, jobView } from '../views.ts';
+
+const create = (services: Services) =>
+  createRoute({
+    method: 'post',
+    path: '/v1/jobs',
+    tags: ['jobs'],
+    security,
+    description: 'Takes a spec and queues it. A job that is answered with 201 is never lost.',
+    middleware: [allow('submit'), jsonBody({ maxBytes: services.limits.jsonBytes })],
+    request: { headers: idempotencyHeader, ...jsonRequest(jobSpec) },
+    responses: {
+      201: json(jobDetail, 'The job, queued'),
+      ...problemAnswers('invalid_json', 'invalid_spec', 'too_large', 'unsupported_media_type', 'idempotency_conflict'),
+    },
+  });
+
+const listQuery = pageQuery.extend({
+  state: jobState.optional(),
+  type: z.enum(['cascade', 'sft']).optional(),
+  label: z
+    .string()
+    .regex(/^[^:]{1,63}:.{0,255}$/, 'name:value')
+    .optional()
+    .describe('name:value'),
+});
+
+const list = createRoute({
+  method: 'get',
+  path: '/v1/jobs',
+  tags: ['jobs'],
+  security,
+  description: 'Jobs of the key’s project, newest first.',
+  middleware: [allow('read', 'submit')],
+  request: { query: listQuery },
+  responses: { 200: json(page(job), 'Jobs'), ...problemAnswers('invalid_query') },
+});
+
+const get = createRoute({
+  method: 'get',
+  path: '/v1/jobs/{id}',
+  tags: ['jobs'],
+  security,
+  middleware: [allow('read', 'submit')],
+  request: { params: z.object({ id: jobId }) },
+  responses: { 200: json(jobDetail, 'The job with its spec, as posted and expanded'), ...problemAnswers('not_found') },
+});
+
+const cancel = createRoute({
+  method: 'post',
+  path: '/v1/jobs/{id}/cancel',
+  tags: ['jobs'],
+  security,
+  description: 'A queued job is cancelled at once, a running one as soon as its runner has stopped; its last checkpoint stays.',
+  middleware: [allow('submit')],
+  request: { params: z.object({ id: jobId }) },
+  responses: { 200: json(job, 'The job, cancelled or cancelling'), ...problemAnswers('not_found', 'conflict') },
+});
+
+export function jobRoutes(services: Services) {
+  const { db } = services;
+  return newRouter()
+    .openapi(create(services), async (c) => {
+      const { projectId } = c.get('caller');
+      const spec = c.req.valid('json');
+      const posted = await c.req.text();
+      const keyed = { projectId, key: c.req.valid('header')['idempotency-key'], request: ['POST /v1/jobs', posted] };
+      const answer = await answerOnce(db, keyed, async (tx) => {
+        const expanded = await resolveSpec(tx, projectId, spec);
+        const row = await insertJob(tx, { projectId, spec: JSON.parse(posted) as JobSpecInput, expanded });
+        return { status: 201, body: jobDetailView(row) };
+      });
+      const created = answer.body as JobDetail;
+      c.header('location', `/v1/jobs/${created.id}`);
+      return c.json(created, 201);
+    })
+    .openapi(list, async (c) => {
+      const { limit, after, before, state, type, label } = c.req.valid('query');
+      const filter = { type, states: state === undefined ? undefined : [state], labels: labelsOf(label) };
+      const rows = await listJobs(db, c.get('caller').projectId, filter, { limit, after, before });
+      return c.json(pageView(rows, jobView, (row) => row.id), 200);
+    })
+    .openapi(get, async (c) => c.json(jobDetailView(await theJob(db, c.get('caller'), c.req.valid('param').id)), 200))
+    .openapi(cancel, async (c) => {
+      const { id } = c.req.valid('param');
+      const { projectId } = c.get('caller');
+      const moved = await cancelJob(db, projectId, id);
+      const row = await theJob(db, c.get('caller'), id);
+      if (moved === undefined && row.state !== 'cancelling' && row.state !== 'cancelled')
+        throw new ProblemError('conflict', `job ${id} has ended already: its state is ${row.state}`);
+      return c.json(jobView(row), 200);
+    });
+}
+
+function labelsOf(label: string | undefined): Record<string, string> | undefined {
+  if (label === undefined) return undefined;
+  const colon = label.indexOf(':');
+  return { [label.slice(0, colon)]: label.slice(colon + 1) };
+}

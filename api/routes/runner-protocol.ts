@@ -1,0 +1,146 @@
+// The runner protocol: register, claim, heartbeat, report, checkpoints, finish. Whatever an attempt writes is fenced
+// in the database; here its object keys are checked as well, since a runner may name no objects but its own.
+import { createRoute } from '@hono/zod-openapi';
+import type { MiddlewareHandler } from 'hono';
+import { commitCheckpoint } from '../../db/checkpoints/commit.ts';
+import { claimJob } from '../../db/queue/claim.ts';
+import type { Fence, LeaseLost } from '../../db/queue/fence.ts';
+import { finishAttempt } from '../../db/queue/finish.ts';
+import { heartbeat } from '../../db/queue/heartbeat.ts';
+import { applyReport } from '../../db/reports/apply.ts';
+import { registerRunner, touchRunner } from '../../db/runners.ts';
+import type { Env, Services } from '../context.ts';
+import {
+  PROTOCOL_VERSION,
+  checkpointRequest,
+  checkpointResponse,
+  claimRequest,
+  claimResponse,
+  finishRequest,
+  finishResponse,
+  heartbeatRequest,
+  heartbeatResponse,
+  registerRequest,
+  registerResponse,
+  reportRequest,
+  reportResponse,
+} from '../contract/runner.ts';
+import { allow } from '../middleware/auth.ts';
+import { jsonBody } from '../middleware/body.ts';
+import { json, jsonRequest, newRouter, problemAnswers, security } from '../openapi.ts';
+import { ProblemError, notFound } from '../problem.ts';
+import { claimView } from '../runner/claim-view.ts';
+import { checkCheckpointKeys, checkReportKeys } from '../runner/object-keys.ts';
+
+/** A runner of another version may send another shape: it must hear of the version, not of the shape. */
+const sameProtocol: MiddlewareHandler<Env> = async (c, next) => {
+  const body: unknown = await c.req.json();
+  const protocol = typeof body === 'object' && body !== null && 'protocol' in body ? body.protocol : undefined;
+  if (typeof protocol === 'number' && protocol !== PROTOCOL_VERSION)
+    throw new ProblemError(
+      'protocol_mismatch',
+      `the runner speaks protocol ${protocol}, this service speaks ${PROTOCOL_VERSION}: run the same version of both`,
+      { headers: { upgrade: `millrace-runner/${PROTOCOL_VERSION}` } },
+    );
+  await next();
+};
+
+const bodyProblems = ['invalid_json', 'invalid_spec', 'too_large', 'unsupported_media_type'] as const;
+const fencedProblems = problemAnswers(...bodyProblems, 'lease_lost');
+
+function routes(services: Services) {
+  const common = { method: 'post' as const, tags: ['runner protocol'], security };
+  const middleware = [allow('runner'), jsonBody({ maxBytes: services.limits.jsonBytes, foreignText: true })];
+  return {
+    register: createRoute({
+      ...common,
+      path: '/v1/runner/register',
+      middleware: [...middleware, sameProtocol],
+      request: jsonRequest(registerRequest),
+      responses: { 200: json(registerResponse, 'The runner’s id and pace'), ...problemAnswers(...bodyProblems, 'protocol_mismatch') },
+    }),
+    claim: createRoute({
+      ...common,
+      path: '/v1/runner/claim',
+      middleware,
+      request: jsonRequest(claimRequest),
+      responses: { 200: json(claimResponse, 'A job under a new lease, or null'), ...problemAnswers(...bodyProblems, 'not_found') },
+    }),
+    heartbeat: createRoute({
+      ...common,
+      path: '/v1/runner/heartbeat',
+      middleware,
+      request: jsonRequest(heartbeatRequest),
+      responses: { 200: json(heartbeatResponse, 'What to do next'), ...fencedProblems },
+    }),
+    report: createRoute({
+      ...common,
+      path: '/v1/runner/report',
+      middleware,
+      request: jsonRequest(reportRequest),
+      responses: { 200: json(reportResponse, 'Whether it was new'), ...fencedProblems },
+    }),
+    checkpoints: createRoute({
+      ...common,
+      path: '/v1/runner/checkpoints',
+      middleware,
+      request: jsonRequest(checkpointRequest),
+      responses: { 200: json(checkpointResponse, 'The committed checkpoint'), ...problemAnswers(...bodyProblems, 'lease_lost', 'conflict') },
+    }),
+    finish: createRoute({
+      ...common,
+      path: '/v1/runner/finish',
+      middleware,
+      request: jsonRequest(finishRequest),
+      responses: { 200: json(finishResponse, 'The state of the job'), ...fencedProblems },
+    }),
+  };
+}
+
+export function runnerProtocolRoutes(services: Services) {
+  const { db, timing } = services;
+  const { leaseMs, heartbeatMs } = timing;
+  const { register, claim, heartbeat: beat, report, checkpoints, finish } = routes(services);
+  return newRouter()
+    .openapi(register, async (c) => {
+      const runner = await registerRunner(db, c.get('caller').projectId, c.req.valid('json'));
+      return c.json({ runner, heartbeat_ms: heartbeatMs, lease_ms: leaseMs }, 200);
+    })
+    .openapi(claim, async (c) => {
+      const { runner } = c.req.valid('json');
+      const claimed = await claimJob(db, { projectId: c.get('caller').projectId, runner, leaseMs });
+      if (claimed === 'unknown_runner') throw notFound('runner', runner);
+      return c.json({ claim: claimed === undefined ? null : claimView(claimed, leaseMs) }, 200);
+    })
+    .openapi(beat, async (c) => {
+      const { projectId } = c.get('caller');
+      const body = c.req.valid('json');
+      await touchRunner(db, projectId, body.runner);
+      const action = held(await heartbeat(db, { projectId, ...body, leaseMs }), body);
+      return c.json({ action, lease_ms: leaseMs }, 200);
+    })
+    .openapi(report, async (c) => {
+      const body = c.req.valid('json');
+      checkReportKeys(body);
+      return c.json(held(await applyReport(db, { projectId: c.get('caller').projectId, ...body }), body), 200);
+    })
+    .openapi(checkpoints, async (c) => {
+      const body = c.req.valid('json');
+      checkCheckpointKeys(body);
+      const fence = { projectId: c.get('caller').projectId, ...body };
+      const committed = held(await commitCheckpoint(db, fence, body.checkpoint), body);
+      if (committed === 'conflict')
+        throw new ProblemError('conflict', `${body.checkpoint.prefix} was committed before with another manifest`);
+      return c.json({ id: committed.id }, 200);
+    })
+    .openapi(finish, async (c) => {
+      const body = c.req.valid('json');
+      return c.json(held(await finishAttempt(db, { projectId: c.get('caller').projectId, ...body }), body), 200);
+    });
+}
+
+function held<T>(result: T | LeaseLost, { job, attempt }: Pick<Fence, 'job' | 'attempt'>): Exclude<T, LeaseLost> {
+  if (result === 'lease_lost')
+    throw new ProblemError('lease_lost', `attempt ${attempt} no longer holds ${job}: stop it and forget the job`);
+  return result as Exclude<T, LeaseLost>;
+}

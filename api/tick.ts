@@ -1,0 +1,9 @@
+// Clock work: what must happen because time has passed. Idempotent and safe to run anywhere, at any time, twice;
+// a timer calls it on Node, a cron trigger on Workers.
+import type { Logger } from 'pino';
+import type { Database } from '../db/connect.ts';
+import { expireLeases } from '../db/queue/expire-leases.ts';
+
+export async function tick(db: Database, log: Logger): Promise<void> {
+  for (const expired of await expireLeases(db)) log.warn(expired, 'lease expired');
+}

@@ -1,0 +1,120 @@
+// From rows to what crosses the wire. Only renaming: whatever is computed is computed in a statement.
+import type {
+  CheckpointRow,
+  DatasetRow,
+  EvaluationRow,
+  EventRow,
+  JobRow,
+  MetricRow,
+  RunnerRow,
+} from '../db/schema.ts';
+import type { Checkpoint } from './contract/checkpoint.ts';
+import type { Dataset } from './contract/dataset.ts';
+import type { JobEvent } from './contract/event.ts';
+import type { Job, JobDetail } from './contract/job.ts';
+import type { Evaluation, MetricPoint } from './contract/results.ts';
+import type { ClaimedCheckpoint, Runner } from './contract/runner.ts';
+
+const at = (time: Date): string => time.toISOString();
+const atOrNull = (time: Date | null): string | null => time?.toISOString() ?? null;
+
+export type JobSummaryRow = Omit<JobRow, 'spec' | 'expanded'>;
+
+export const jobView = (row: JobSummaryRow): Job => ({
+  id: row.id,
+  type: row.type,
+  name: row.name,
+  state: row.state,
+  reason: row.reason,
+  message: row.message,
+  attempt: row.attempt,
+  runner: row.runnerId,
+  progress: row.progress,
+  last_checkpoint: row.lastCheckpointId,
+  spec_version: row.specVersion,
+  labels: row.labels,
+  priority: row.priority,
+  created_at: at(row.createdAt),
+  started_at: atOrNull(row.startedAt),
+  finished_at: atOrNull(row.finishedAt),
+});
+
+/** `spec` is as it was posted: less than its defaults filled in, which is what the type says. */
+export const jobDetailView = (row: JobRow): JobDetail => ({
+  ...jobView(row),
+  spec: row.spec as JobDetail['spec'],
+  expanded: row.expanded,
+});
+
+export const eventView = (row: EventRow): JobEvent => ({
+  seq: row.seq,
+  attempt: row.attempt,
+  created_at: at(row.createdAt),
+  body: row.body,
+});
+
+export const metricView = ({ stage, phase, step, mode, key, value, attempt }: MetricRow): MetricPoint => ({
+  stage,
+  phase,
+  step,
+  mode,
+  key,
+  value,
+  attempt,
+});
+
+export const evaluationView = (row: EvaluationRow): Evaluation => ({
+  suite: row.suite,
+  domain: row.domain,
+  mode: row.mode,
+  metric: row.metric,
+  value: row.value,
+  low: row.low,
+  high: row.high,
+  tasks: row.tasks,
+  after: row.after,
+  attempt: row.attempt,
+});
+
+export const claimedCheckpointView = (row: CheckpointRow): ClaimedCheckpoint => ({
+  id: row.id,
+  stage: row.stage,
+  stage_index: row.stageIndex,
+  step: row.step,
+  kind: row.kind,
+  prefix: row.prefix,
+  manifest_sha256: row.manifestSha256,
+  size: row.size,
+  files: row.files,
+});
+
+export const checkpointView = (row: CheckpointRow): Checkpoint => ({
+  ...claimedCheckpointView(row),
+  job: row.jobId,
+  attempt: row.attempt,
+  created_at: at(row.createdAt),
+});
+
+export const datasetView = (row: DatasetRow): Dataset => ({
+  id: row.id,
+  name: row.name,
+  kind: row.kind,
+  state: row.state,
+  rows: row.rows,
+  size: row.size,
+  sha256: row.sha256,
+  report: row.report,
+  created_at: at(row.createdAt),
+});
+
+export const runnerView = (row: RunnerRow, aliveSince: Date): Runner => ({
+  id: row.id,
+  name: row.name,
+  accelerator: row.accelerator,
+  memory_gb: row.memoryGb,
+  labels: row.labels,
+  version: row.version,
+  alive: row.lastSeenAt >= aliveSince,
+  registered_at: at(row.registeredAt),
+  last_seen_at: at(row.lastSeenAt),
+});

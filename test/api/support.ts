@@ -1,0 +1,117 @@
+// An app on a real database and a real store, with a key of each scope, and short forms for calls. A test that needs
+// a running attempt gets one by the protocol itself.
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll } from 'vitest';
+import type { App, AppOptions } from '../../api/app.ts';
+import { createApp } from '../../api/app.ts';
+import type { Client } from '../../api/client.ts';
+import { createClient } from '../../api/client.ts';
+import type { Scope } from '../../api/contract/keys.ts';
+import type { HintSource } from '../../api/events/hints.ts';
+import { createHints } from '../../api/events/hints.ts';
+import type { Claim } from '../../api/contract/runner.ts';
+import type { JobSpecInput } from '../../api/contract/spec.ts';
+import { createKey } from '../../db/keys.ts';
+import { ensureProject } from '../../db/projects.ts';
+import { filesystemStore } from '../../store/filesystem.ts';
+import type { ObjectStore } from '../../store/store.ts';
+import type { TestDatabase } from '../support/postgres.ts';
+import { useDatabase } from '../support/postgres.ts';
+
+export interface Fixture {
+  readonly database: TestDatabase;
+  readonly app: App;
+  readonly store: ObjectStore;
+  readonly hints: HintSource;
+  readonly stopping: AbortController;
+  readonly keys: Readonly<Record<Scope, string>>;
+  /** An admin key of another project. */
+  readonly strangerKey: string;
+  request(method: string, path: string, init?: RequestInit & { key?: string | null; json?: unknown }): Promise<Response>;
+  client(key?: string): Client;
+}
+
+export const url = 'http://millrace.test';
+
+/** Filled in before the first test of the file. */
+export function useApi(options: Partial<Pick<AppOptions, 'limits' | 'timing' | 'log'>> = {}): Fixture {
+  const database = useDatabase();
+  const fixture = { database } as { -readonly [K in keyof Fixture]: Fixture[K] };
+  let folder: string;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'millrace-test-api-'));
+    fixture.store = filesystemStore(folder);
+    fixture.hints = createHints();
+    fixture.stopping = new AbortController();
+    const { store, hints, stopping } = fixture;
+    const app = createApp({ db: database.db, store, hints, stopping: stopping.signal, ...options });
+    fixture.app = app;
+    const projectId = await ensureProject(database.db, 'ours');
+    const key = async (scope: Scope, project = projectId): Promise<string> =>
+      (await createKey(database.db, { projectId: project, name: scope, scopes: [scope] })).secret;
+    fixture.keys = { admin: await key('admin'), submit: await key('submit'), read: await key('read'), runner: await key('runner') };
+    fixture.strangerKey = await key('admin', await ensureProject(database.db, 'theirs'));
+    fixture.request = async (method, path, { key: given, json, ...init } = {}) => {
+      const headers = new Headers(init.headers);
+      if (given !== null) headers.set('authorization', `Bearer ${given ?? fixture.keys.admin}`);
+      if (json !== undefined) headers.set('content-type', 'application/json');
+      const body = json === undefined ? init.body : JSON.stringify(json);
+      return app.request(path, { ...init, method, headers, ...(body !== undefined && { body }) } as RequestInit);
+    };
+    fixture.client = (given) =>
+      createClient({ url, key: given ?? fixture.keys.admin, pauseMs: 1, fetch: (input, init) => Promise.resolve(app.request(input as string, init)) });
+  });
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+  return fixture;
+}
+
+export const mathRows = '{"prompt":"1+1=","answer":"2"}\n{"prompt":"2+2=","answer":4}\n';
+export const sftRows = '{"messages":[{"role":"user","content":"hi"},{"role":"assistant","content":"hello"}]}\n';
+
+/** A small spec that is valid once datasets `math` and `sft` are registered. */
+export const spec = (changes: Record<string, unknown> = {}): JobSpecInput =>
+  ({
+    type: 'cascade',
+    name: 'small',
+    model: {
+      init: {
+        from: 'config',
+        config: { hidden_size: 16, intermediate_size: 32, num_hidden_layers: 1, num_attention_heads: 2 },
+        tokenizer: { type: 'characters', alphabet: '0123456789+=' },
+      },
+    },
+    stages: [
+      { kind: 'sft', data: 'sft', steps: 2 },
+      { kind: 'math', data: 'math', steps: 2, grader: { type: 'exact' } },
+    ],
+    evaluate: { suites: [{ name: 'sums', data: 'math', grader: { type: 'exact' } }] },
+    ...changes,
+  }) as JobSpecInput;
+
+export async function registerDatasets(client: Client): Promise<void> {
+  await client.createDataset({ name: 'math', kind: 'math' }, mathRows);
+  await client.createDataset({ name: 'sft', kind: 'sft' }, sftRows);
+}
+
+/** Registers a runner and claims; the queue must hold a job for it. */
+export async function claimOne(client: Client, name = 'runner-1'): Promise<{ runner: string; claim: Claim; fence: Fenced }> {
+  const { runner } = await client.runner.register({
+    protocol: 1,
+    name,
+    accelerator: 'cpu',
+    memory_gb: 8,
+    labels: {},
+    version: 'test',
+  });
+  const { claim } = await client.runner.claim({ runner });
+  if (claim === null) throw new Error('nothing to claim');
+  return { runner, claim, fence: { runner, job: claim.job, attempt: claim.attempt } };
+}
+
+export interface Fenced {
+  runner: string;
+  job: string;
+  attempt: number;
+}

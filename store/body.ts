@@ -71,8 +71,7 @@ async function bodySize(body: ObjectBody): Promise<number> {
 
 async function* readBody(body: ObjectBody): AsyncGenerator<Uint8Array, void, undefined> {
   if (body instanceof Uint8Array) {
-    for (let at = 0; at < body.byteLength; at += readChunkBytes)
-      yield body.subarray(at, at + readChunkBytes);
+    for (let at = 0; at < body.byteLength; at += readChunkBytes) yield body.subarray(at, at + readChunkBytes);
     return;
   }
   const stream: Readable =

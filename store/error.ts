@@ -11,13 +11,7 @@
  * - `invalid`: the request itself is wrong (key, range, URL, unreadable body).
  */
 export type StoreErrorCode =
-  | 'not_found'
-  | 'unreachable'
-  | 'denied'
-  | 'full'
-  | 'conflict'
-  | 'corrupt'
-  | 'invalid';
+  'not_found' | 'unreachable' | 'denied' | 'full' | 'conflict' | 'corrupt' | 'invalid';
 
 export interface StoreErrorDetails {
   readonly store: string;

@@ -8,10 +8,7 @@ import { errnoOf } from './filesystem-error.ts';
 import type { ObjectEntry } from './store.ts';
 
 /** Files whose path relative to `root` (with `/`) starts with `prefix`; memory is one folder a level. */
-export async function* walkFiles(
-  root: string,
-  prefix: string,
-): AsyncGenerator<ObjectEntry, void, undefined> {
+export async function* walkFiles(root: string, prefix: string): AsyncGenerator<ObjectEntry, void, undefined> {
   yield* walkFolder(root, prefix.slice(0, prefix.lastIndexOf('/') + 1), prefix);
 }
 

@@ -10,7 +10,6 @@ export function keyProblem(key: string): string | undefined {
   if (key === '') return 'the key is empty';
   if (Buffer.byteLength(key) > maxKeyBytes) return `the key is longer than ${maxKeyBytes} bytes`;
   if (!key.isWellFormed()) return 'the key is not well-formed Unicode';
-  // eslint-disable-next-line no-control-regex -- control characters are what is looked for
   if (/[\u0000-\u001f\u007f\\]/.test(key)) return 'the key has a control character or a backslash';
   for (const segment of key.split('/')) {
     if (segment === '') return 'the key has an empty segment (leading, trailing or double slash)';

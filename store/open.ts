@@ -25,8 +25,7 @@ export function openStore(url: string, env: StoreEnv): ObjectStore {
 }
 
 function openFile(url: URL): ObjectStore {
-  if (url.host !== '')
-    throw refuse(url.href, `"${url.host}" reads as a host; use file:///absolute/folder`);
+  if (url.host !== '') throw refuse(url.href, `"${url.host}" reads as a host; use file:///absolute/folder`);
   return filesystemStore(fileURLToPath(url));
 }
 

@@ -58,10 +58,12 @@ export function s3Store(options: S3Options): ObjectStore {
   const client = new S3Client(clientConfig(options));
   const endpoint = options.endpoint ?? `AWS S3 in ${options.region}`;
   const store = `s3://${bucket}/${prefix}`;
+  const object = (key: string) => ({ Bucket: bucket, Key: base + key });
 
   const toStoreError = (operation: string, key: string) => (cause: unknown) =>
     s3Error({ store, operation, key }, endpoint, cause);
 
+  /** Runs one operation; whatever it throws leaves as a StoreError that names the key. */
   async function boundary<T>(operation: string, key: string, run: () => Promise<T>): Promise<T> {
     checkKey(store, operation, key);
     try {
@@ -69,18 +71,6 @@ export function s3Store(options: S3Options): ObjectStore {
     } catch (cause) {
       throw toStoreError(operation, key)(cause);
     }
-  }
-
-  async function deleteBatch(keys: readonly string[]): Promise<void> {
-    const objects = keys.map((key) => ({ Key: base + key }));
-    const answer = await client.send(
-      new DeleteObjectsCommand({ Bucket: bucket, Delete: { Objects: objects, Quiet: true } }),
-    );
-    const failed = answer.Errors?.[0];
-    if (failed === undefined) return;
-    const code = failed.Code === 'AccessDenied' ? 'denied' : 'unreachable';
-    const problem = `${failed.Key ?? 'a key'} was not deleted (${failed.Code}: ${failed.Message ?? ''})`;
-    throw new StoreProblem(code, problem);
   }
 
   return {
@@ -95,13 +85,8 @@ export function s3Store(options: S3Options): ObjectStore {
     get(key, { range } = {}) {
       return boundary('get', key, async () => {
         checkRange(range);
-        const answer = await client.send(
-          new GetObjectCommand({
-            Bucket: bucket,
-            Key: base + key,
-            ...(range === undefined ? {} : { Range: rangeHeader(range) }),
-          }),
-        );
+        const ranged = range === undefined ? {} : { Range: rangeHeader(range) };
+        const answer = await client.send(new GetObjectCommand({ ...object(key), ...ranged }));
         // In Node the body is always a Readable; the SDK's type covers browsers too.
         return download(answer.Body as Readable, answer.ContentLength, toStoreError('get', key));
       });
@@ -109,9 +94,7 @@ export function s3Store(options: S3Options): ObjectStore {
     head(key) {
       return boundary('head', key, async () => {
         try {
-          const answer = await client.send(
-            new HeadObjectCommand({ Bucket: bucket, Key: base + key }),
-          );
+          const answer = await client.send(new HeadObjectCommand(object(key)));
           return { size: answer.ContentLength ?? 0 };
         } catch (error) {
           if (statusOf(error) === 404) return undefined;
@@ -121,14 +104,8 @@ export function s3Store(options: S3Options): ObjectStore {
     },
     async *list(keyPrefix): AsyncGenerator<ObjectEntry, void, undefined> {
       checkPrefix(store, keyPrefix);
-      const input = { Bucket: bucket, Prefix: base + keyPrefix };
       try {
-        for await (const page of paginateListObjectsV2({ client }, input))
-          for (const { Key, Size } of page.Contents ?? []) {
-            const key = Key?.slice(base.length) ?? '';
-            // Not ours, for example the empty `folder/` objects that consoles make.
-            if (keyProblem(key) === undefined) yield { key, size: Size ?? 0 };
-          }
+        yield* listObjects(client, bucket, base, keyPrefix);
       } catch (cause) {
         throw toStoreError('list', keyPrefix)(cause);
       }
@@ -138,25 +115,51 @@ export function s3Store(options: S3Options): ObjectStore {
       for (const key of all) checkKey(store, 'delete', key);
       for (let at = 0; at < all.length; at += keysPerDelete) {
         const batch = all.slice(at, at + keysPerDelete);
-        await boundary('delete', batch[0] ?? '', () => deleteBatch(batch));
+        const [first = ''] = batch;
+        await boundary('delete', first, () => deleteObjects(client, bucket, base, batch));
       }
     },
     presignGet(key, { expiresIn, filename }) {
       return boundary('presign', key, () => {
-        const command = new GetObjectCommand({
-          Bucket: bucket,
-          Key: base + key,
-          ...(filename === undefined
-            ? {}
-            : { ResponseContentDisposition: contentDisposition(filename) }),
-        });
+        const saved = filename === undefined ? {} : { ResponseContentDisposition: savedAs(filename) };
         // The presigner does not correct the clock as requests do.
         const signingDate = new Date(Date.now() + client.config.systemClockOffset);
+        const command = new GetObjectCommand({ ...object(key), ...saved });
         return getSignedUrl(client, command, { expiresIn, signingDate });
       });
     },
     describe: () => store,
   };
+}
+
+async function* listObjects(
+  client: S3Client,
+  bucket: string,
+  base: string,
+  prefix: string,
+): AsyncGenerator<ObjectEntry, void, undefined> {
+  const input = { Bucket: bucket, Prefix: base + prefix };
+  for await (const page of paginateListObjectsV2({ client }, input))
+    for (const { Key, Size } of page.Contents ?? []) {
+      const key = Key?.slice(base.length) ?? '';
+      // Not ours, for example the empty `folder/` objects that consoles make.
+      if (keyProblem(key) === undefined) yield { key, size: Size ?? 0 };
+    }
+}
+
+async function deleteObjects(
+  client: S3Client,
+  bucket: string,
+  base: string,
+  keys: readonly string[],
+): Promise<void> {
+  const objects = keys.map((key) => ({ Key: base + key }));
+  const input = { Bucket: bucket, Delete: { Objects: objects, Quiet: true } };
+  const failed = (await client.send(new DeleteObjectsCommand(input))).Errors?.[0];
+  if (failed === undefined) return;
+  const code = failed.Code === 'AccessDenied' ? 'denied' : 'unreachable';
+  const why = `${failed.Code ?? 'no reason given'}: ${failed.Message ?? ''}`;
+  throw new StoreProblem(code, `the server did not delete ${failed.Key ?? 'a key'} (${why})`);
 }
 
 function clientConfig(options: S3Options): S3ClientConfig {
@@ -180,7 +183,7 @@ function rangeHeader({ start, end }: ByteRange): string {
 }
 
 /** RFC 6266 with the UTF-8 form only, which every browser of today reads. */
-function contentDisposition(filename: string): string {
+function savedAs(filename: string): string {
   const encoded = encodeURIComponent(filename).replace(
     /['()*]/g,
     (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`,

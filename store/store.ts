@@ -4,9 +4,7 @@ import type { Readable } from 'node:stream';
 
 /** Bytes in memory, a local file, or a stream whose size in bytes is known beforehand. */
 export type ObjectBody =
-  | Uint8Array
-  | { readonly path: string }
-  | { readonly stream: Readable; readonly size: number };
+  Uint8Array | { readonly path: string } | { readonly stream: Readable; readonly size: number };
 
 export interface PutOptions {
   /** Expected SHA-256 in lower-case hex: other bytes are refused as `corrupt`, nothing is stored. */

@@ -6,7 +6,8 @@ import { pathToFileURL } from 'node:url';
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
-import { filesystemStore, incomingFolder } from '../../store/filesystem.ts';
+import { incomingFolder } from '../../store/filesystem-path.ts';
+import { filesystemStore } from '../../store/filesystem.ts';
 import type { ObjectStore } from '../../store/store.ts';
 import { tempDir, type TempDir } from '../support/temp-dir.ts';
 import { generatedStream, keysOf, textAt } from './bytes.ts';

@@ -67,7 +67,11 @@ describe('openStore', () => {
   });
 
   it('obeys S3_FORCE_PATH_STYLE', async () => {
-    const url = await address({ ...s3Env, S3_ENDPOINT: 'https://s3.example.org', S3_FORCE_PATH_STYLE: 'false' });
+    const url = await address({
+      ...s3Env,
+      S3_ENDPOINT: 'https://s3.example.org',
+      S3_FORCE_PATH_STYLE: 'false',
+    });
     expect(url.host + url.pathname).toBe('bucket.s3.example.org/p/k');
   });
 });

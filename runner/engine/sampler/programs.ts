@@ -66,11 +66,10 @@ export class SamplingPrograms implements Disposable {
       logProbs: new Float32Array(B),
     };
     const draws: Record<string, Tensor> = greedy ? {} : { uniform: this.#tensor('float32', [B, 1], program.uniform), inverse_temperature: this.#tensor('float32', [], program.inverseTemperature) };
-    const { embedding, ...rest } = this.#weights;
     const caches = this.cache.tensors(this.#runtime, this.#scope, B);
     const outputs = { next_tokens: this.#tensor('int32', [B], program.nextTokens), log_probs: this.#tensor('float32', [B], program.logProbs) };
     const graph = decodeGraph(this.#model.config, { B, capacity: this.cache.capacity }, greedy);
-    const binding = await this.#compile(graph, `decode [${B}] of ${this.cache.capacity}`, { ...this.#inputs(buffers, B, 1), embedding: embedding!, ...rest, ...draws, ...caches.inputs }, { ...outputs, ...caches.outputs });
+    const binding = await this.#compile(graph, `decode [${B}] of ${this.cache.capacity}`, { ...this.#inputs(buffers, B, 1), ...this.#weights, ...draws, ...caches.inputs }, { ...outputs, ...caches.outputs });
     const compiled = { ...program, binding };
     this.#decode.set(key, compiled);
     return compiled;
@@ -81,7 +80,7 @@ export class SamplingPrograms implements Disposable {
     const known = this.#prefill.get(S);
     if (known) return known;
     const buffers = newBuffers(1, S);
-    const { head, final_norm, ...weights } = this.#weights;
+    const weights = Object.fromEntries(Object.entries(this.#weights).filter(([name]) => name !== 'head' && name !== 'final_norm'));
     const caches = this.promptCache.tensors(this.#runtime, this.#scope, 1);
     const graph = prefillGraph(this.#model.config, this.cache.capacity, S);
     const binding = await this.#compile(graph, `prefill [${S}] of ${this.cache.capacity}`, { ...this.#inputs(buffers, 1, S), ...weights, ...caches.inputs }, caches.outputs);

@@ -6,7 +6,7 @@ import protobuf from 'protobufjs';
 export const dataTypes = { float32: 1, int32: 6, int64: 7, bool: 9, float64: 11 } as const;
 
 /** AttributeProto.AttributeType. */
-export const attributeTypes = { float: 1, int: 2, text: 3, ints: 7 } as const;
+export const attributeTypes = { float: 1, int: 2, text: 3, graph: 5, ints: 7 } as const;
 
 const one = (type: string, id: number) => ({ type, id });
 const many = (type: string, id: number) => ({ rule: 'repeated', type, id });
@@ -43,6 +43,7 @@ const root = protobuf.Root.fromJSON({
       f: one('float', 2),
       i: one('int64', 3),
       s: one('bytes', 4),
+      g: one('GraphProto', 6),
       ints: many('int64', 8),
       type: one('int32', 20),
     }),

@@ -37,25 +37,17 @@ const matmulOp: Op<MatmulAttributes> = defineOp<MatmulAttributes>({
   }),
 });
 
-/** FusedMatMul transposes on the way, but has no float64 kernel: there the transposes are nodes of their own. */
-function emitMatmul(emitter: Emitter, { inputs, from, to, attributes }: Emission<MatmulAttributes>): void {
+/** FusedMatMul transposes on the way (the CPU and CUDA providers have it, WebGPU does not). */
+function emitMatmul(emitter: Emitter, { from, to, attributes }: Emission<MatmulAttributes>): void {
   const { transA, transB } = attributes;
-  const plain = !transA && !transB;
-  if (plain) return void emitter.node('MatMul', from, { outputs: to });
-  if (operand(inputs, 0).dtype === 'float32') {
-    const flags = { transA: { int: transA ? 1 : 0 }, transB: { int: transB ? 1 : 0 } };
-    return void emitter.node('FusedMatMul', from, {
+  if (!transA && !transB) emitter.node('MatMul', from, { outputs: to });
+  else {
+    emitter.node('FusedMatMul', from, {
       domain: 'com.microsoft',
-      attributes: flags,
       outputs: to,
+      attributes: { transA: { int: transA ? 1 : 0 }, transB: { int: transB ? 1 : 0 } },
     });
   }
-  const straight = from.map((name, index) => {
-    if (!(index === 0 ? transA : transB)) return name;
-    const perm = { ints: lastTwoSwapped(operand(inputs, index).shape.length) };
-    return emitter.node('Transpose', [name], { attributes: { perm } });
-  });
-  emitter.node('MatMul', straight, { outputs: to });
 }
 
 const product = (a: Value, b: Value, attributes: MatmulAttributes): Value =>

@@ -13,7 +13,7 @@ import { silu, siluMul } from '../../../runner/engine/ops/silu.ts';
 import { causalSoftmax, logSoftmax, softmax } from '../../../runner/engine/ops/softmax.ts';
 import { entropy, tokenLogProb } from '../../../runner/engine/ops/token-log-prob.ts';
 import { around, frozen, get, indices, positive } from './op-case.ts';
-import type { InputSpec, OpCase, Size, Values } from './op-case.ts';
+import type { InputSpec, OpCase, Size } from './op-case.ts';
 
 function gemmCase(transA: boolean, transB: boolean, c?: (m: number, n: number) => number[]): OpCase {
   return {

@@ -1,0 +1,16 @@
+// The engine against the machine it runs on: everything is given beside a rate taken in the same run, interleaved,
+// since a shared machine's speed swings by a factor of three within minutes.
+
+import { createRuntime } from '../../runner/engine/ort/create.ts';
+import { measureDecoding } from './decoding.ts';
+import type { BenchResult } from './report.ts';
+import { measureTraining } from './training.ts';
+
+export async function engineBench(threads: number): Promise<BenchResult[]> {
+  const runtime = createRuntime({ threads });
+  try {
+    return [...(await measureTraining(runtime)), ...(await measureDecoding(runtime))];
+  } finally {
+    runtime[Symbol.dispose]();
+  }
+}

@@ -1,0 +1,48 @@
+// The one line that a bench prints. Names of results are listed in docs/bench.md and never change.
+
+export interface BenchResult {
+  readonly name: string;
+  /** Median of `n` measurements, `min` and `max` their extremes. */
+  readonly value: number;
+  readonly unit: string;
+  readonly n: number;
+  readonly min: number;
+  readonly max: number;
+  /** What it should reach, and below which it is a regression; null where neither is set. */
+  readonly goal: number | null;
+  readonly floor: number | null;
+}
+
+export interface BenchReport {
+  readonly schema: 1;
+  readonly bench: string;
+  readonly commit: string;
+  readonly cpu: string;
+  readonly threads: number;
+  readonly results: readonly BenchResult[];
+}
+
+export function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
+}
+
+export function summary(
+  name: string,
+  unit: string,
+  values: readonly number[],
+  { goal = null, floor = null }: { goal?: number | null; floor?: number | null } = {},
+): BenchResult {
+  return { name, value: median(values), unit, n: values.length, min: Math.min(...values), max: Math.max(...values), goal, floor };
+}
+
+/** For people: one line a result. */
+export function formatResults(results: readonly BenchResult[]): string {
+  return results
+    .map(({ name, value, unit, n, min, max, goal }) => {
+      const aim = goal === null ? '' : `  goal ${goal}`;
+      return `${name.padEnd(36)} ${value.toPrecision(4)} ${unit}  (${min.toPrecision(4)} to ${max.toPrecision(4)}, n ${n})${aim}`;
+    })
+    .join('\n');
+}

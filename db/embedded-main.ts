@@ -22,7 +22,7 @@ try {
   const server = await startEmbedded(dataDir);
   console.log(JSON.stringify({ url: server.url }));
   process.send?.({ url: server.url });
-  const why = await Promise.race([stopAsked, server.exited.then(() => 'exited' as const)]);
+  const why = await Promise.race([stopAsked, server.exited().then(() => 'exited' as const)]);
   if (why === 'exited') console.error('the Postgres server ended by itself');
   await server.stop();
   process.exit(why === 'exited' ? 1 : 0);

@@ -22,11 +22,12 @@ export function clusterPath(home: string): string {
   return join(home, 'cluster');
 }
 
-/** Makes home and cluster unless they exist; returns how to connect. */
+/** Makes the cluster unless it exists; returns how to connect. `durable`: wait until it is on the disk. */
 export async function ensureCluster(
   home: string,
   binDir: string,
   account: Account | undefined,
+  durable: boolean,
 ): Promise<Connection> {
   const cluster = clusterPath(home);
   const known = await readConnection(home);
@@ -38,7 +39,7 @@ export async function ensureCluster(
   }
   const connection = known ?? { password: randomBytes(24).toString('hex') };
   await writeConnection(home, connection);
-  await initdb(cluster, binDir, account, connection.password);
+  await initdb({ cluster, binDir, account, password: connection.password, durable });
   return connection;
 }
 
@@ -66,12 +67,15 @@ function connectionPath(home: string): string {
   return join(home, 'connection.json');
 }
 
-async function initdb(
-  cluster: string,
-  binDir: string,
-  account: Account | undefined,
-  password: string,
-): Promise<void> {
+interface NewCluster {
+  cluster: string;
+  binDir: string;
+  account: Account | undefined;
+  password: string;
+  durable: boolean;
+}
+
+async function initdb({ cluster, binDir, account, password, durable }: NewCluster): Promise<void> {
   const partial = `${cluster}.partial`;
   const passwordFile = `${cluster}.password`;
   await rm(partial, { recursive: true, force: true });
@@ -82,13 +86,11 @@ async function initdb(
     await chown(partial, account.uid, account.gid);
     await chown(passwordFile, account.uid, account.gid);
   }
-  const args = ['-D', partial, '-U', superuser, '-A', 'scram-sha-256', `--pwfile=${passwordFile}`];
+  const access = ['-U', superuser, '-A', 'scram-sha-256', `--pwfile=${passwordFile}`];
+  const args = ['-D', partial, ...access, '-E', 'UTF8', '--locale=C', ...(durable ? [] : ['--no-sync'])];
+  const options = { ...as(account), cwd: '/', env: serverEnvironment() };
   try {
-    await run(join(binDir, 'initdb'), [...args, '-E', 'UTF8', '--locale=C'], {
-      ...as(account),
-      cwd: '/',
-      env: serverEnvironment(),
-    });
+    await run(join(binDir, 'initdb'), args, options);
   } catch (error) {
     throw new Error(`initdb could not make ${cluster}: ${errorOutput(error)}`, { cause: error });
   } finally {

@@ -1,5 +1,6 @@
 // The server process as its pid file names it: is it alive, is it ours, has it gone. Works for a
 // server that a former run left behind as well as for our own child.
+import { readFileSync } from 'node:fs';
 import { readFile, readlink, realpath, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -44,8 +45,19 @@ export async function gone(cluster: string, pid: number, patienceMs: number): Pr
   return true;
 }
 
+/** False for a zombie: it has ended, only nobody has asked for its exit code. */
 export function isAlive(pid: number): boolean {
-  return sendSignal(pid, 0);
+  return sendSignal(pid, 0) && !isZombie(pid);
+}
+
+function isZombie(pid: number): boolean {
+  if (process.platform !== 'linux') return false;
+  try {
+    // pid (command) state …; the command may hold anything, also parentheses.
+    return readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.startsWith('Z') ?? false;
+  } catch {
+    return false;
+  }
 }
 
 function sendSignal(pid: number, signal: NodeJS.Signals | 0): boolean {

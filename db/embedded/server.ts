@@ -15,6 +15,7 @@ import {
   serverEnvironment,
   superuser,
   writeConnection,
+  type Connection,
 } from './cluster.ts';
 import { findPostmaster, gone, isAlive, stopPostmaster, type Postmaster } from './postmaster.ts';
 
@@ -34,37 +35,40 @@ export interface RunningServer {
   pid: number;
   /** True if a former run had started this server. */
   adopted: boolean;
-  /** Resolves when the server process has ended, for whatever reason. */
-  exited: Promise<void>;
+  /** Waits until the server process has ended, for whatever reason. */
+  exited: () => Promise<void>;
   /** Ends the server and waits until no process is left. */
   stop: () => Promise<void>;
 }
 
 const startPatienceMs = 30_000;
+const launchTries = 5;
 const logLimit = 8 * 1024 * 1024;
+
+const fixedSettings = {
+  listen_addresses: '127.0.0.1',
+  unix_socket_directories: '',
+  log_timezone: 'UTC',
+  timezone: 'UTC',
+};
 
 /** Starts (or adopts) the server and makes the database `millrace`. */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   await ensureHome(options.home);
-  const connection = await ensureCluster(options.home, options.binDir, options.account);
+  const durable = options.settings?.['fsync'] !== 'off';
+  const connection = await ensureCluster(options.home, options.binDir, options.account, durable);
   const cluster = clusterPath(options.home);
-  const left = await findPostmaster(cluster);
-  const server = left ?? (await launch(options, connection.port));
+  const left = await adopt(options.home, connection);
+  const server = left ?? (await launch(options, connection));
   const admin = address(server.port, connection.password, 'postgres');
-  try {
-    await untilItAnswers(admin, cluster, server.pid, options.home);
-    await ensureDatabase(admin);
-  } catch (error) {
-    if (left === undefined) await stopPostmaster(cluster, server.pid);
-    throw error;
-  }
+  await ensureDatabase(admin);
   if (connection.port !== server.port)
     await writeConnection(options.home, { ...connection, port: server.port });
   return {
     url: address(server.port, connection.password, 'millrace'),
     pid: server.pid,
     adopted: left !== undefined,
-    exited: ended(cluster, server.pid),
+    exited: () => ended(cluster, server.pid),
     stop: () => stopPostmaster(cluster, server.pid),
   };
 }
@@ -73,31 +77,61 @@ function address(port: number, password: string, database: string): string {
   return `postgres://${superuser}:${password}@127.0.0.1:${port}/${database}`;
 }
 
-// The former port first: a client that outlived the server finds it again.
-async function launch(options: ServerOptions, formerPort: number | undefined): Promise<Postmaster> {
-  const port = formerPort !== undefined && (await isFree(formerPort)) ? formerPort : await freePort();
+// A server may be found while it is on its way out: then it is gone a moment later, and none is left.
+async function adopt(home: string, connection: Connection): Promise<Postmaster | undefined> {
+  const cluster = clusterPath(home);
+  const found = await findPostmaster(cluster);
+  if (found === undefined) return undefined;
+  try {
+    await untilItAnswers(address(found.port, connection.password, 'postgres'), cluster, found.pid, home);
+    return found;
+  } catch (error) {
+    if (await gone(cluster, found.pid, 0)) return undefined;
+    throw error;
+  }
+}
+
+// The former port first: a client that outlived the server finds it again. Another try is worth while when
+// somebody took the port in between, or sessions of a killed server are still on their way out.
+async function launch(options: ServerOptions, connection: Connection): Promise<Postmaster> {
+  for (let left = launchTries; ; left--) {
+    const former = left === launchTries ? connection.port : undefined;
+    const port = former !== undefined && (await isFree(former)) ? former : await freePort();
+    const pid = await spawnServer(options, port);
+    const admin = address(port, connection.password, 'postgres');
+    try {
+      await untilItAnswers(admin, clusterPath(options.home), pid, options.home);
+      return { pid, port };
+    } catch (error) {
+      await stopPostmaster(clusterPath(options.home), pid);
+      if (left === 1 || !passing.test((error as Error).message)) throw error;
+      await delay(200);
+    }
+  }
+}
+
+const passing = /Address already in use|pre-existing shared memory block|could not bind/;
+
+async function spawnServer(options: ServerOptions, port: number): Promise<number> {
   const log = await openLog(options.home);
-  const settings = {
-    listen_addresses: '127.0.0.1',
-    unix_socket_directories: '',
-    log_timezone: 'UTC',
-    timezone: 'UTC',
-    ...options.settings,
-  };
+  const settings = { ...fixedSettings, ...options.settings };
   const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
-  const args = ['-D', clusterPath(options.home), '-p', String(port), ...flags];
   // Its own session: a Ctrl-C at the terminal reaches us, and we stop it in order.
-  const child = spawn(join(options.binDir, 'postgres'), args, {
-    ...as(options.account),
-    cwd: '/',
-    env: serverEnvironment(),
-    detached: true,
-    stdio: ['ignore', log.fd, log.fd],
-  });
+  const child = spawn(
+    join(options.binDir, 'postgres'),
+    ['-D', clusterPath(options.home), '-p', String(port), ...flags],
+    {
+      ...as(options.account),
+      cwd: '/',
+      env: serverEnvironment(),
+      detached: true,
+      stdio: ['ignore', log.fd, log.fd],
+    },
+  );
   await new Promise<void>((done, fail) => child.once('spawn', done).once('error', fail));
   child.unref();
   await log.close();
-  return { pid: child.pid as number, port };
+  return child.pid as number;
 }
 
 async function openLog(home: string) {
@@ -158,7 +192,7 @@ async function logTail(home: string): Promise<string> {
 }
 
 async function ended(cluster: string, pid: number): Promise<void> {
-  while (!(await gone(cluster, pid, 1000)));
+  while (!(await gone(cluster, pid, 0))) await delay(250);
 }
 
 async function isFree(port: number): Promise<boolean> {

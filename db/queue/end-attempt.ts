@@ -51,6 +51,7 @@ async function closeAttempt(
     })
     .where(and(eq(attempts.jobId, job.id), eq(attempts.attempt, job.attempt)))
     .returning({ checkpoints: attempts.checkpoints, now: attempts.endedAt });
-  if (row?.now == null) throw new Error(`internal: job ${job.id} has no row for its attempt ${job.attempt}`);
+  if (row === undefined || row.now === null)
+    throw new Error(`internal: job ${job.id} has no row for its attempt ${job.attempt}`);
   return { checkpoints: row.checkpoints, now: row.now };
 }

@@ -1,0 +1,25 @@
+// millrace submit FILE [--watch]
+import type { Command } from '../command.ts';
+import { dataDirFlag } from '../command.ts';
+import { connect } from '../connection.ts';
+import { exitCodes } from '../exit-code.ts';
+import { screenOn } from '../screen.ts';
+import { submit } from '../submit/submit.ts';
+import { watch } from './watch.ts';
+
+export const submitCommand: Command = {
+  name: 'submit',
+  summary: 'post a job spec; files that it names are uploaded',
+  details:
+    '`data` may be `file:PATH`, relative to FILE: the rows are uploaded once, by content. Relative model directories\n' +
+    'are made absolute. The first line on standard output is the id of the job.',
+  arguments: [{ name: 'FILE', help: 'a job spec, JSON' }],
+  flags: { ...dataDirFlag, watch: { type: 'boolean', help: 'follow the job to its end' } },
+  async run(given, interrupt) {
+    const { client } = connect(given);
+    const screen = screenOn(process.stdout);
+    const job = await submit(client, given.argument('FILE'), (text) => console.error(text));
+    screen.line(job.id);
+    return given.on('watch') ? watch(client, job.id, screen, interrupt) : exitCodes.succeeded;
+  },
+};

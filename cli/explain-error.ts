@@ -1,0 +1,26 @@
+// Every error as the one or two lines that the user sees. What is not the user's or the service's doing is a fault of
+// ours and keeps its stack.
+import { ApiError, UnreachableError } from '../api/client.ts';
+import { UserError } from './user-error.ts';
+
+export function explainError(error: unknown): string {
+  if (error instanceof UserError) return error.message;
+  if (error instanceof UnreachableError)
+    return `${error.message}\nIs the service running? millrace serve starts one; MILLRACE_URL names another.`;
+  if (error instanceof ApiError) return explainProblem(error);
+  if (error instanceof Error && isSystemError(error)) return error.message;
+  return `a fault of millrace itself: ${error instanceof Error ? error.stack : String(error)}`;
+}
+
+function explainProblem({ code, status, detail, issues }: ApiError): string {
+  if (code === 'unauthorized')
+    return 'the service does not accept the key. Set MILLRACE_KEY, or use the data directory that serve wrote with --data-dir.';
+  if (code === 'forbidden') return `the key may not do this: ${detail}`;
+  const places = issues.map(
+    ({ pointer, message }) => `\n  ${pointer === '' ? '(the spec)' : pointer}: ${message}`,
+  );
+  return `${detail}${code === 'unknown' ? ` (status ${status})` : ''}${places.join('')}`;
+}
+
+/** Errors of files and sockets name the call and the path themselves. */
+const isSystemError = (error: Error): boolean => 'syscall' in error && 'code' in error;

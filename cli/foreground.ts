@@ -1,0 +1,29 @@
+// Runs one of our entries in the foreground, as if the user had started it: its output is ours, and so is its end.
+import { spawn } from 'node:child_process';
+import { resolve } from 'node:path';
+
+const root = resolve(import.meta.dirname, '..');
+
+/** `entry` is relative to the repository. Resolves with the exit code; 128 and more: ended by a signal, as shells say. */
+export async function runForeground(
+  entry: string,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv,
+  interrupt: AbortSignal,
+): Promise<number> {
+  // A group of its own: it gets one signal from us, not a second one from the terminal.
+  const child = spawn(process.execPath, [resolve(root, entry), ...args], {
+    env,
+    detached: true,
+    stdio: ['pipe', 'inherit', 'inherit'],
+  });
+  const stop = (): void => void child.kill('SIGTERM');
+  interrupt.addEventListener('abort', stop, { once: true });
+  if (interrupt.aborted) stop();
+  const code = await new Promise<number>((done, fail) => {
+    child.once('exit', (exit) => done(exit ?? 128));
+    child.once('error', fail);
+  });
+  interrupt.removeEventListener('abort', stop);
+  return code;
+}

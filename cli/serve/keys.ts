@@ -1,0 +1,58 @@
+// The keys that `serve` writes down for this machine: made in the database by the entry that `millrace keys create`
+// starts too, kept in files that only this account can read, and made anew where the database does not know them.
+import { execFile } from 'node:child_process';
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { UserError } from '../user-error.ts';
+
+export const keysEntry = resolve(import.meta.dirname, '../../api/keys.ts');
+
+interface WantedKey {
+  readonly url: string;
+  readonly databaseUrl: string;
+  readonly file: string;
+  readonly name: string;
+  /** Comma-separated. */
+  readonly scopes: string;
+}
+
+export async function ensureKey(wanted: WantedKey, signal: AbortSignal): Promise<string> {
+  const known = written(wanted.file);
+  if (known !== undefined && (await isKnown(wanted.url, known, signal))) return known;
+  const key = await createKey(wanted, signal);
+  writeFileSync(`${wanted.file}.new`, `${key}\n`, { mode: 0o600 });
+  renameSync(`${wanted.file}.new`, wanted.file);
+  return key;
+}
+
+async function createKey({ databaseUrl, name, scopes }: WantedKey, signal: AbortSignal): Promise<string> {
+  const run = promisify(execFile)(process.execPath, [keysEntry, '--name', name, '--scopes', scopes], {
+    env: { ...process.env, DATABASE_URL: databaseUrl },
+    signal,
+  });
+  const { stdout } = await run.catch((error: { stderr?: string; message: string }) => {
+    signal.throwIfAborted();
+    throw new UserError(`no key could be made: ${error.stderr?.trim() || error.message}`);
+  });
+  return (JSON.parse(stdout) as { key: string }).key;
+}
+
+/** A key without the scope is forbidden, one that the database does not have is unauthorized. */
+async function isKnown(url: string, key: string, signal: AbortSignal): Promise<boolean> {
+  const response = await fetch(`${url}/v1/jobs?limit=1`, {
+    headers: { authorization: `Bearer ${key}` },
+    signal,
+  });
+  await response.body?.cancel();
+  return response.status !== 401;
+}
+
+function written(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8').trim() || undefined;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}

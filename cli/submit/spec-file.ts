@@ -1,0 +1,87 @@
+// A job spec in a file: read, checked against the contract before anything is uploaded, and its local references
+// found: `file:PATH` in `data` and relative model and tokenizer directories, both relative to the file.
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { issuesOf } from '../../api/contract/issues.ts';
+import type { DataReference } from '../../api/contract/expand.ts';
+import { dataReferences } from '../../api/contract/expand.ts';
+import type { JobSpecInput } from '../../api/contract/spec.ts';
+import { jobSpec } from '../../api/contract/spec.ts';
+import { UserError } from '../user-error.ts';
+
+export interface LocalData extends DataReference {
+  readonly file: string;
+}
+
+export interface SpecFile {
+  readonly spec: JobSpecInput;
+  readonly localData: readonly LocalData[];
+}
+
+/** @throws UserError naming the file, the place in it and what is wrong. */
+export function readSpecFile(path: string): SpecFile {
+  const spec = withAbsoluteDirectories(parseJson(path), path);
+  const parsed = jobSpec.safeParse(spec);
+  if (!parsed.success) {
+    const places = issuesOf(parsed.error).map(
+      ({ pointer, message }) => `\n  ${pointer === '' ? '(the spec)' : pointer}: ${message}`,
+    );
+    throw new UserError(`${path} is not a job spec:${places.join('')}`);
+  }
+  const localData = dataReferences(parsed.data).flatMap((reference) => localFile(reference, path));
+  return { spec: spec as JobSpecInput, localData };
+}
+
+/** The spec with every `file:` reference replaced by what `nameOf` gives for its pointer. */
+export function withData(spec: JobSpecInput, nameOf: ReadonlyMap<string, string>): JobSpecInput {
+  const copy = structuredClone(spec);
+  for (const [pointer, name] of nameOf) {
+    const keys = pointer.split('/').slice(1);
+    const last = keys.pop() as string;
+    const holder = keys.reduce<unknown>((value, key) => (value as Record<string, unknown>)[key], copy);
+    (holder as Record<string, unknown>)[last] = name;
+  }
+  return copy;
+}
+
+function parseJson(path: string): unknown {
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new UserError(`the spec cannot be read: ${(error as Error).message}`);
+  }
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new UserError(`${path} is not JSON: ${(error as Error).message}`);
+  }
+}
+
+function localFile(reference: DataReference, specPath: string): LocalData[] {
+  if (!reference.data.startsWith('file:')) return [];
+  const file = resolve(dirname(specPath), reference.data.slice('file:'.length));
+  if (!existsSync(file)) throw new UserError(`${specPath}, ${reference.pointer}: there is no file ${file}`);
+  return [{ ...reference, file }];
+}
+
+/** Paths like ./model mean a folder beside the spec; a runner must find it under the same absolute path. */
+function withAbsoluteDirectories(posted: unknown, specPath: string): unknown {
+  const init = field(field(posted, 'model'), 'init');
+  const places = [
+    { holder: init, pointer: '/model/init/uri', what: 'model' },
+    { holder: field(init, 'tokenizer'), pointer: '/model/init/tokenizer/uri', what: 'tokenizer' },
+  ];
+  for (const { holder, pointer, what } of places) {
+    const uri = field(holder, 'uri');
+    if (typeof uri !== 'string' || /^([a-z][a-z0-9+.-]*:|\/)/i.test(uri)) continue;
+    const directory = resolve(dirname(specPath), uri);
+    if (!existsSync(directory))
+      throw new UserError(`${specPath}, ${pointer}: there is no ${what} directory ${directory}`);
+    (holder as Record<string, unknown>)['uri'] = directory;
+  }
+  return posted;
+}
+
+const field = (value: unknown, key: string): unknown =>
+  typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[key] : undefined;

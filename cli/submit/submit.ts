@@ -1,0 +1,12 @@
+// A spec file becomes a job: checked, its files uploaded, posted.
+import type { Client } from '../../api/client.ts';
+import type { JobDetail } from '../../api/contract/job.ts';
+import { readSpecFile, withData } from './spec-file.ts';
+import { uploadData } from './upload.ts';
+
+/** @throws UserError for a bad file, ApiError for what only the service can know. */
+export async function submit(client: Client, path: string, say: (text: string) => void): Promise<JobDetail> {
+  const { spec, localData } = readSpecFile(path);
+  const ids = await uploadData(client, localData, say);
+  return client.createJob(withData(spec, ids));
+}

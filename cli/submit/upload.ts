@@ -1,0 +1,52 @@
+// Uploads the files that a spec refers to. A dataset's name holds the file's hash, so the same file is uploaded to one
+// dataset however often it is submitted, and a changed file never changes a dataset that a job has used.
+import { createHash } from 'node:crypto';
+import { createReadStream, openAsBlob } from 'node:fs';
+import { basename } from 'node:path';
+import type { Client } from '../../api/client.ts';
+import type { Dataset } from '../../api/contract/dataset.ts';
+import { UserError } from '../user-error.ts';
+import type { LocalData } from './spec-file.ts';
+
+const shownIssues = 10;
+
+/** JSON pointer to the name of the dataset that stands for the file there. @throws UserError for broken rows. */
+export async function uploadData(
+  client: Client,
+  data: readonly LocalData[],
+  say: (text: string) => void,
+): Promise<Map<string, string>> {
+  const ids = new Map<string, string>();
+  const done = new Map<string, string>();
+  for (const { file, kind, pointer } of data) {
+    const name = await datasetName(file, kind);
+    if (!done.has(name)) {
+      const dataset = await client.createDataset({ name, kind }, await openAsBlob(file));
+      if (dataset.state === 'invalid') throw new UserError(brokenRows(file, dataset));
+      say(`dataset ${name}: ${dataset.rows} rows of ${file}`);
+      done.set(name, dataset.id);
+    }
+    ids.set(pointer, done.get(name)!);
+  }
+  return ids;
+}
+
+/** `<file>-<kind>-<first 12 digits of SHA-256>`. */
+export async function datasetName(file: string, kind: string): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const chunk of createReadStream(file)) hash.update(chunk as Buffer);
+  const stem = basename(file)
+    .replace(/\.(jsonl|json)(\.gz)?$/i, '')
+    .replace(/[^a-z0-9._-]+/gi, '-')
+    .replace(/^[^a-z0-9]+/i, '')
+    .slice(0, 40);
+  return `${stem === '' ? 'data' : stem}-${kind}-${hash.digest('hex').slice(0, 12)}`;
+}
+
+function brokenRows(file: string, { report, kind }: Dataset): string {
+  const rows = report.issues
+    .slice(0, shownIssues)
+    .map(({ row, pointer, message }) => `\n  row ${row}${pointer === '' ? '' : `, ${pointer}`}: ${message}`);
+  const more = report.broken > rows.length ? `\n  … (rows count from 0)` : '';
+  return `${file}: ${report.broken} of ${report.rows} rows are not ${kind} rows:${rows.join('')}${more}`;
+}

@@ -3,13 +3,11 @@
 // A line forbids by allow-list, so a new folder is closed until this table says otherwise.
 
 export interface ImportRule {
+  /** A folder, with the file of the same name beside it: `api/client` is api/client.ts and api/client/. */
   readonly part: string;
   readonly may: readonly string[];
   readonly why: string;
 }
-
-/** The typed client: its entry and the folder behind it. */
-const client = ['api/client.ts', 'api/client'];
 
 export const importRules: readonly ImportRule[] = [
   {
@@ -23,25 +21,20 @@ export const importRules: readonly ImportRule[] = [
     why: 'the api turns HTTP into rows; it computes nothing and knows no runner',
   },
   {
-    part: 'api/client.ts',
-    may: ['api/contract', 'api/client'],
-    why: 'the client runs in every process: it knows the contract and HTTP only',
-  },
-  {
     part: 'api/client',
-    may: ['api/contract', 'api/client.ts'],
+    may: ['api/contract'],
     why: 'the client runs in every process: it knows the contract and HTTP only',
   },
   { part: 'db', may: ['api/contract'], why: 'statements know the contract and the schema only' },
   { part: 'store', may: [], why: 'the object store knows keys and bytes only' },
   {
     part: 'cli',
-    may: [...client, 'api/contract'],
+    may: ['api/client', 'api/contract'],
     why: 'the cli is a client; it starts entries as processes, by path',
   },
   {
     part: 'runner',
-    may: ['store', 'api/contract', ...client],
+    may: ['store', 'api/contract', 'api/client'],
     why: 'runners hold no database credentials and reach the service over HTTP only',
   },
   {
@@ -56,12 +49,12 @@ export const importRules: readonly ImportRule[] = [
   },
   {
     part: 'runner/supervisor',
-    may: ['runner/ipc.ts', 'api/contract', ...client],
+    may: ['runner/ipc', 'api/contract', 'api/client'],
     why: 'the supervisor knows the protocols and nothing heavy',
   },
   {
-    part: 'runner/uploader.ts',
-    may: ['runner/ipc.ts', 'store', 'api/contract', ...client],
+    part: 'runner/uploader',
+    may: ['runner/ipc', 'store', 'api/contract', 'api/client'],
     why: 'the uploader knows the protocols and the store',
   },
   { part: 'runner/engine', may: [], why: 'the engine knows no job, no reward, no store' },
@@ -78,10 +71,12 @@ export const importRules: readonly ImportRule[] = [
   },
 ];
 
+const pathsOf = (part: string): string[] => [`./${part}`, `./${part}.ts`];
+
 /** The zones of `import-x/no-restricted-paths`. */
 export const importZones = importRules.map(({ part, may, why }) => ({
-  target: `./${part}`,
+  target: pathsOf(part),
   from: './',
-  except: [part, ...may, 'node_modules'].map((path) => `./${path}`),
+  except: [part, ...may, 'node_modules'].flatMap(pathsOf),
   message: `${part} may import ${may.length === 0 ? 'nothing else of ours' : `only ${may.join(', ')}`}: ${why}.`,
 }));

@@ -27,6 +27,7 @@ const runnerParts = [
   'runner/grader/part.ts',
   'runner/supervisor/part.ts',
   'runner/uploader.ts',
+  'runner/uploader/part.ts',
 ];
 
 /** Importer to all that it may import. */
@@ -43,7 +44,8 @@ const allowed: Record<string, string[]> = {
   'runner/cascade/part.ts': [contract, ...scored],
   'runner/grader/part.ts': [contract, ...scored],
   'runner/supervisor/part.ts': ['runner/ipc.ts', ...client, contract],
-  'runner/uploader.ts': ['runner/ipc.ts', ...client, contract, 'store/part.ts'],
+  'runner/uploader.ts': ['runner/uploader/part.ts', 'runner/ipc.ts', ...client, contract, 'store/part.ts'],
+  'runner/uploader/part.ts': ['runner/uploader.ts', 'runner/ipc.ts', ...client, contract, 'store/part.ts'],
   'runner/engine/part.ts': [],
   'runner/rewards/part.ts': [contract],
   'runner/data/part.ts': [contract],

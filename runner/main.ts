@@ -1,0 +1,38 @@
+// Entry of a runner: the supervisor process. SIGTERM and SIGINT stop it: the attempt it holds is given back, every
+// child ends. Settings are environment variables, listed in supervisor/settings.ts.
+import { pino } from 'pino';
+import { SettingsError, readSettings } from './supervisor/settings.ts';
+import type { Settings } from './supervisor/settings.ts';
+import { RunnerRefused, Supervisor } from './supervisor/supervisor.ts';
+
+function settingsOrExit(): Settings {
+  try {
+    return readSettings(process.env);
+  } catch (error) {
+    if (!(error instanceof SettingsError)) throw error;
+    console.error(error.message);
+    process.exit(2);
+  }
+}
+
+async function main(): Promise<void> {
+  const settings = settingsOrExit();
+  const log = pino({ name: 'runner' });
+  const stopping = new AbortController();
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.on(signal, () => {
+      if (stopping.signal.aborted) process.exit(1); // asked twice: at once
+      log.info({ signal }, 'stopping');
+      stopping.abort();
+    });
+  }
+  try {
+    await new Supervisor(settings, process.env, stopping.signal, log).run();
+  } catch (error) {
+    if (!(error instanceof RunnerRefused)) throw error;
+    log.fatal(error.message);
+    process.exitCode = 3;
+  }
+}
+
+await main();

@@ -1,0 +1,266 @@
+// One attempt from claim to finish: inputs, trainer, snapshots, reports, and the one reason for which it ends.
+// Whatever happens first decides; everything after only tidies up. Nothing here computes.
+import { mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Progress } from '../../api/contract/job.ts';
+import { durationMs } from '../../api/contract/names.ts';
+import type { Claim, Outcome } from '../../api/contract/runner.ts';
+import type { FromTrainer, Inputs } from '../ipc.ts';
+import { checkpointPrefix } from '../ipc.ts';
+import { AttemptLog } from './attempt-log.ts';
+import type { AttemptCalls } from './calls.ts';
+import { crashOutcome, failed, memoryKills } from './crash.ts';
+import { planInputs } from './inputs.ts';
+import type { Lease } from './lease.ts';
+import { keepLease } from './lease.ts';
+import { Outbox } from './outbox.ts';
+import type { Timing } from './settings.ts';
+import type { TrainerProcess } from './trainer-process.ts';
+import { startTrainer } from './trainer-process.ts';
+import { transferOutcome } from './transfer-outcome.ts';
+import type { UploaderProcess } from './uploader-process.ts';
+
+export interface AttemptOptions {
+  readonly claim: Claim;
+  readonly calls: AttemptCalls;
+  readonly uploader: UploaderProcess;
+  readonly heartbeatMs: number;
+  /** performance.now() from before the claim was sent. */
+  readonly heldSince: number;
+  /** Folder of this attempt alone; made and removed here. */
+  readonly scratch: string;
+  readonly trainerEntry: string;
+  readonly env: NodeJS.ProcessEnv;
+  readonly timing: Timing;
+  /** Aborted when the runner is stopped. */
+  readonly stopping: AbortSignal;
+  readonly onLine: (text: string) => void;
+}
+
+/** Why an attempt ends. `drain`: snapshots and samples on their way to the store are worth waiting for. */
+type Ending =
+  | { readonly kind: 'finish'; readonly outcome: Outcome; readonly drain: boolean }
+  | { readonly kind: 'drop'; readonly why: string };
+
+export class Attempt {
+  readonly #options: AttemptOptions;
+  readonly #log = new AttemptLog();
+  readonly #outbox: Outbox;
+  readonly #ending = Promise.withResolvers<Ending>();
+  /** Settles what is left to do early: the lease is lost, or somebody wants the runner back now. */
+  readonly #hurry = new AbortController();
+  readonly #transfers = new Set<Promise<unknown>>();
+  #trainer: TrainerProcess | undefined;
+  #progress: Progress | null = null;
+  #outcome: Outcome | undefined;
+  #ended = false;
+  #cancelled = false;
+  #stall: NodeJS.Timeout | undefined;
+
+  constructor(options: AttemptOptions) {
+    this.#options = options;
+    this.#outbox = new Outbox({
+      calls: options.calls,
+      log: this.#log,
+      lingerMs: options.timing.lingerMs,
+      onLost: (why) => this.#drop(why),
+      onRefused: (why) => this.#fail('trainer_crashed', `the service refused what the attempt said: ${why}`),
+    });
+  }
+
+  /** Runs the attempt to its end; resolves when no process and no file of it is left. Never throws for the job's fault. */
+  async run(): Promise<void> {
+    const { stopping, scratch } = this.#options;
+    const lease = this.#keepLease();
+    const stop = (): void => this.#stop();
+    stopping.addEventListener('abort', stop, { once: true });
+    if (stopping.aborted) stop();
+    try {
+      void this.#train();
+      await this.#close(await this.#ending.promise);
+    } finally {
+      lease.stop();
+      stopping.removeEventListener('abort', stop);
+      await rm(scratch, { recursive: true, force: true });
+    }
+  }
+
+  #keepLease(): Lease {
+    const { calls, heartbeatMs, heldSince, claim } = this.#options;
+    return keepLease({
+      calls,
+      heartbeatMs,
+      heldSince,
+      leaseMs: claim.lease_ms,
+      progress: () => this.#progress,
+      onCancel: () => this.#cancel(),
+      onLost: (why) => this.#drop(why),
+    });
+  }
+
+  #end(ending: Ending): void {
+    this.#ended = true;
+    this.#ending.resolve(ending);
+  }
+
+  #fail(reason: Parameters<typeof failed>[0], message: string): void {
+    this.#end({ kind: 'finish', outcome: failed(reason, message), drain: true });
+  }
+
+  #drop(why: string): void {
+    this.#outbox.drop();
+    this.#hurry.abort();
+    this.#end({ kind: 'drop', why });
+  }
+
+  #cancel(): void {
+    this.#cancelled = true;
+    this.#hurry.abort();
+    this.#end({ kind: 'finish', outcome: { type: 'cancelled' }, drain: false });
+  }
+
+  #stop(): void {
+    this.#hurry.abort();
+    const outcome = failed(
+      'runner_stopped',
+      'the runner was stopped; another attempt goes on from the last checkpoint',
+    );
+    this.#end({ kind: 'finish', outcome, drain: false });
+    setTimeout(() => this.#outbox.drop(), this.#options.timing.stopMs).unref();
+  }
+
+  async #train(): Promise<void> {
+    try {
+      const inputs = await this.#fetchInputs();
+      if (!this.#ended) this.#start(inputs);
+    } catch (error) {
+      this.#failTransfer(error);
+    }
+  }
+
+  async #fetchInputs(): Promise<Inputs> {
+    const { claim, scratch, uploader } = this.#options;
+    await mkdir(join(scratch, 'work'), { recursive: true });
+    const { inputs, transfers } = planInputs(claim, join(scratch, 'inputs'));
+    await Promise.all(transfers.map((transfer) => uploader.transfer(transfer)));
+    return inputs;
+  }
+
+  #failTransfer(error: unknown): void {
+    this.#end({ kind: 'finish', outcome: transferOutcome(error), drain: false });
+  }
+
+  #start(inputs: Inputs): void {
+    const { claim, env, scratch, trainerEntry } = this.#options;
+    const killsBefore = memoryKills();
+    this.#trainer = startTrainer(trainerEntry, env, {
+      onMessage: (message) => this.#hear(message),
+      onOutput: (text) => {
+        this.#log.write(text);
+        this.#outbox.wake();
+      },
+    });
+    this.#watchForStall();
+    this.#trainer.send({ type: 'start', claim, inputs, scratch: join(scratch, 'work') });
+    void this.#trainer.exited.then((exit) => {
+      const outcome = this.#outcome ?? crashOutcome(exit, this.#log.lastLines(), killsBefore);
+      this.#end({ kind: 'finish', outcome, drain: true });
+    });
+  }
+
+  #watchForStall(): void {
+    const limit = this.#options.claim.spec.stall_timeout;
+    clearTimeout(this.#stall);
+    this.#stall = setTimeout(() => {
+      this.#fail(
+        'stalled',
+        `the trainer gave no sign of life for ${limit} (stall_timeout). ${this.#log.lastLines()}`,
+      );
+    }, durationMs(limit));
+  }
+
+  #hear(message: FromTrainer): void {
+    this.#watchForStall();
+    switch (message.type) {
+      case 'entry':
+        return this.#outbox.entry(message.entry);
+      case 'progress':
+        this.#progress = message.progress;
+        return;
+      case 'alive':
+        return;
+      case 'snapshot':
+        return this.#track(this.#keepSnapshot(message));
+      case 'samples':
+        return this.#track(this.#keepSamples(message));
+      case 'outcome':
+        return this.#expectExit(message.outcome);
+    }
+  }
+
+  #track(transfer: Promise<void>): void {
+    this.#transfers.add(transfer);
+    void transfer.finally(() => this.#transfers.delete(transfer));
+  }
+
+  async #keepSnapshot({ dir, meta }: Extract<FromTrainer, { type: 'snapshot' }>): Promise<void> {
+    const { claim, uploader } = this.#options;
+    const prefix = checkpointPrefix(claim.job, claim.attempt, meta);
+    try {
+      const commit = await uploader.transfer({ kind: 'store_snapshot', dir, prefix });
+      if (!(await this.#outbox.commit(commit!))) return;
+      await rm(dir, { recursive: true, force: true });
+      this.#trainer?.send({ type: 'snapshot_done', dir });
+    } catch (error) {
+      this.#failTransfer(error);
+    }
+  }
+
+  /** Samples are for looking at: a shard that the store will not take is noted, and training goes on. */
+  async #keepSamples({ file, entry }: Extract<FromTrainer, { type: 'samples' }>): Promise<void> {
+    try {
+      await this.#options.uploader.transfer({ kind: 'store_file', file, key: entry.key });
+      this.#outbox.entry(entry);
+    } catch (error) {
+      this.#log.note(
+        `the samples of ${entry.stage} step ${entry.step} were not stored: ${(error as Error).message}`,
+      );
+    }
+    await rm(file, { force: true });
+  }
+
+  #expectExit(outcome: Outcome): void {
+    this.#outcome = outcome.type === 'failed' ? failed(outcome.reason, outcome.message) : outcome;
+    const { exitGraceMs, killGraceMs } = this.#options.timing;
+    const trainer = this.#trainer!;
+    void Promise.race([trainer.exited, delay(exitGraceMs, 'late', { ref: false })]).then((first) => {
+      if (first === 'late') return trainer.end(killGraceMs);
+    });
+  }
+
+  async #close(ending: Ending): Promise<void> {
+    clearTimeout(this.#stall);
+    await this.#trainer?.end(this.#options.timing.killGraceMs);
+    clearTimeout(this.#stall);
+    if (ending.kind === 'finish' && ending.drain) await this.#drainTransfers();
+    await this.#options.uploader.abandon();
+    if (ending.kind === 'drop') {
+      this.#options.onLine(`attempt dropped: ${ending.why}`);
+      return;
+    }
+    const { outcome } = ending;
+    await this.#outbox.finish(this.#cancelled && outcome.type === 'failed' ? { type: 'cancelled' } : outcome);
+  }
+
+  /** Waits for what is on its way to the store, unless the lease is lost or the runner is wanted back. */
+  async #drainTransfers(): Promise<void> {
+    const { signal } = this.#hurry;
+    const hurried = new Promise<void>((resolve) =>
+      signal.addEventListener('abort', () => resolve(), { once: true }),
+    );
+    while (this.#transfers.size > 0 && !signal.aborted) {
+      await Promise.race([Promise.allSettled(this.#transfers), hurried]);
+    }
+  }
+}

@@ -1,0 +1,68 @@
+// Brings what an attempt starts from to local paths: datasets, the model to begin with, the checkpoint to go on from.
+import { isAbsolute, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Claim } from '../../api/contract/runner.ts';
+import type { Inputs, Transfer } from '../ipc.ts';
+import { TransferFailed } from './uploader-process.ts';
+
+interface Plan {
+  readonly inputs: Inputs;
+  readonly transfers: readonly Transfer[];
+}
+
+/** A local path where the URI is one; undefined where it must be fetched. */
+function localPath(uri: string): string | undefined {
+  if (isAbsolute(uri)) return uri;
+  if (uri.startsWith('file:')) return fileURLToPath(uri);
+  if (uri.startsWith('s3://')) return undefined;
+  throw new TransferFailed(
+    'fetch_model',
+    'missing',
+    `${uri}: a model directory is an absolute path, a file: URI or an s3: URI`,
+  );
+}
+
+function directory(uri: string, dir: string): { path: string; transfers: Transfer[] } {
+  const path = localPath(uri);
+  return path === undefined
+    ? { path: dir, transfers: [{ kind: 'fetch_model', uri, dir }] }
+    : { path, transfers: [] };
+}
+
+function initPlan(
+  { spec, init, resume }: Claim,
+  dir: string,
+): { inputs: Partial<Inputs>; transfers: Transfer[] } {
+  // A checkpoint to resume from holds model and tokenizer: what the job began with is not needed again.
+  if (resume !== null) {
+    const to = join(dir, 'resume');
+    return { inputs: { resume: to }, transfers: [{ kind: 'fetch_checkpoint', checkpoint: resume, dir: to }] };
+  }
+  if (init !== null) {
+    const to = join(dir, 'init');
+    return { inputs: { init: to }, transfers: [{ kind: 'fetch_checkpoint', checkpoint: init, dir: to }] };
+  }
+  const from = spec.model.init;
+  if (from.from === 'hf') {
+    const { path, transfers } = directory(from.uri, join(dir, 'init'));
+    return { inputs: { init: path }, transfers };
+  }
+  if (from.from === 'config' && 'uri' in from.tokenizer) {
+    const { path, transfers } = directory(from.tokenizer.uri, join(dir, 'tokenizer'));
+    return { inputs: { tokenizer: path }, transfers };
+  }
+  return { inputs: {}, transfers: [] };
+}
+
+/** Where every input will lie below `dir`, and what has to be moved for that. Throws TransferFailed for a bad URI. */
+export function planInputs(claim: Claim, dir: string): Plan {
+  const files = claim.datasets.map(({ id, key, size, sha256 }) => {
+    const file = join(dir, 'datasets', `${id}.jsonl`);
+    return { id, file, transfer: { kind: 'fetch_file', key, size, sha256, file } as const };
+  });
+  const { inputs, transfers } = initPlan(claim, dir);
+  return {
+    inputs: { datasets: Object.fromEntries(files.map(({ id, file }) => [id, file])), ...inputs },
+    transfers: [...files.map(({ transfer }) => transfer), ...transfers],
+  };
+}

@@ -1,0 +1,62 @@
+// Keeps an attempt's lease: heartbeats with the trainer's progress, and the moment when the lease has passed on our
+// own monotonic clock, counted from before the call that renewed it. Nothing else of the runner delays a heartbeat.
+import type { Progress } from '../../api/contract/job.ts';
+import type { AttemptCalls } from './calls.ts';
+import { verdictOf } from './calls.ts';
+
+export interface LeaseOptions {
+  readonly calls: Pick<AttemptCalls, 'heartbeat'>;
+  readonly heartbeatMs: number;
+  readonly leaseMs: number;
+  /** performance.now() from before the claim was sent. */
+  readonly heldSince: number;
+  readonly progress: () => Progress | null;
+  readonly onCancel: () => void;
+  /** Called once; no heartbeat follows. */
+  readonly onLost: (why: string) => void;
+}
+
+export interface Lease {
+  stop(): void;
+}
+
+const shortestTimeoutMs = 500;
+
+export function keepLease(options: LeaseOptions): Lease {
+  let stopped = false;
+  let beat: NodeJS.Timeout | undefined;
+  let expiry: NodeJS.Timeout | undefined;
+  const stop = (): void => {
+    stopped = true;
+    clearTimeout(beat);
+    clearTimeout(expiry);
+  };
+  const lose = (why: string): void => {
+    if (stopped) return;
+    stop();
+    options.onLost(why);
+  };
+  const renew = (heldSince: number, leaseMs: number): void => {
+    clearTimeout(expiry);
+    const left = heldSince + leaseMs - performance.now();
+    expiry = setTimeout(() => lose('the lease passed without an answer to a heartbeat'), Math.max(0, left));
+  };
+  const timeoutMs = Math.max(shortestTimeoutMs, Math.min(5_000, options.leaseMs / 3));
+
+  const send = async (): Promise<void> => {
+    const sent = performance.now();
+    try {
+      const { action, lease_ms } = await options.calls.heartbeat(options.progress(), timeoutMs);
+      if (stopped) return;
+      renew(sent, lease_ms);
+      if (action === 'cancel') options.onCancel();
+    } catch (error) {
+      if (verdictOf(error) === 'lost') lose(`the service answered: ${(error as Error).message}`);
+    }
+    if (!stopped) beat = setTimeout(() => void send(), options.heartbeatMs);
+  };
+
+  renew(options.heldSince, options.leaseMs);
+  beat = setTimeout(() => void send(), options.heartbeatMs);
+  return { stop };
+}

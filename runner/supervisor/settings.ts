@@ -1,0 +1,94 @@
+// What the supervisor is told by its environment, checked once at the start.
+import { totalmem } from 'node:os';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { z } from 'zod';
+import { registerRequest } from '../../api/contract/runner.ts';
+
+/** Times that only tests shorten, in milliseconds. */
+export interface Timing {
+  /** Between claims while there is nothing to do. */
+  readonly claimMs: number;
+  /** A report waits this long for more to say. */
+  readonly lingerMs: number;
+  /** From the polite signal to SIGKILL. */
+  readonly killGraceMs: number;
+  /** From a trainer's outcome to its exit. */
+  readonly exitGraceMs: number;
+  /** For the last reports when the runner itself is stopped. */
+  readonly stopMs: number;
+}
+
+export const defaultTiming: Timing = {
+  claimMs: 1_000,
+  lingerMs: 200,
+  killGraceMs: 1_000,
+  exitGraceMs: 10_000,
+  stopMs: 5_000,
+};
+
+export interface Settings {
+  readonly url: string;
+  readonly token: string;
+  readonly name: string;
+  readonly accelerator: 'cpu' | 'webgpu' | 'cuda';
+  readonly memoryGb: number;
+  readonly labels: Readonly<Record<string, string>>;
+  /** Folder for everything local; each process makes its own inside. */
+  readonly scratch: string;
+  readonly trainerEntry: string;
+  readonly uploaderEntry: string;
+  readonly timing: Timing;
+}
+
+export class SettingsError extends Error {
+  override readonly name = 'SettingsError';
+}
+
+const runnerFolder = resolve(import.meta.dirname, '..');
+
+const labelList = z.string().transform((text, context) => {
+  const pairs = text.split(',').filter((pair) => pair.trim() !== '');
+  const split = pairs.map((pair) => pair.split('=').map((part) => part.trim()));
+  if (split.every((parts) => parts.length === 2 && parts[0] !== '')) {
+    return Object.fromEntries(split) as Record<string, string>;
+  }
+  context.addIssue({ code: 'custom', message: 'must look like key=value,key=value' });
+  return z.NEVER;
+});
+
+const environment = z.object({
+  MILLRACE_URL: z.url({ protocol: /^https?$/, error: 'must be the http(s) address of the service' }),
+  MILLRACE_RUNNER_TOKEN: z.string({ error: 'is not set: a key with the scope "runner"' }).min(1, 'is empty'),
+  MILLRACE_RUNNER_NAME: registerRequest.shape.name.default('runner'),
+  MILLRACE_ACCELERATOR: registerRequest.shape.accelerator.default('cpu'),
+  MILLRACE_MEMORY_GB: z.coerce
+    .number()
+    .positive()
+    .default(Math.floor(totalmem() / 2 ** 30)),
+  MILLRACE_RUNNER_LABELS: labelList.default({}),
+  MILLRACE_SCRATCH: z.string().min(1).default(join(tmpdir(), 'millrace-scratch')),
+  STORE_URL: z.string({ error: 'is not set: file:///folder or s3://bucket/prefix' }).min(1, 'is empty'),
+});
+
+/** Throws SettingsError naming every variable that is missing or wrong. */
+export function readSettings(variables: NodeJS.ProcessEnv): Settings {
+  const parsed = environment.safeParse(variables);
+  if (!parsed.success) {
+    const lines = parsed.error.issues.map(({ path, message }) => `  ${path.join('.')}: ${message}`);
+    throw new SettingsError(`the runner cannot start:\n${lines.join('\n')}`);
+  }
+  const { data } = parsed;
+  return {
+    url: data.MILLRACE_URL,
+    token: data.MILLRACE_RUNNER_TOKEN,
+    name: data.MILLRACE_RUNNER_NAME,
+    accelerator: data.MILLRACE_ACCELERATOR,
+    memoryGb: data.MILLRACE_MEMORY_GB,
+    labels: data.MILLRACE_RUNNER_LABELS,
+    scratch: resolve(data.MILLRACE_SCRATCH),
+    trainerEntry: join(runnerFolder, 'trainer.ts'),
+    uploaderEntry: join(runnerFolder, 'uploader.ts'),
+    timing: defaultTiming,
+  };
+}

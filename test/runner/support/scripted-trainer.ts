@@ -5,6 +5,7 @@ import { writeFileSync } from 'node:fs';
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { openCheckpoint } from '../../../runner/checkpoint/read.ts';
 import { writeSnapshot } from '../../../runner/checkpoint/snapshot.ts';
 import type { FromTrainer, StartMessage, ToTrainer } from '../../../runner/ipc.ts';
 import { samplesKey } from '../../../runner/ipc.ts';
@@ -64,6 +65,8 @@ async function samples({ claim, scratch }: StartMessage, number: number): Promis
   send({ type: 'samples', file, entry: { type: 'samples', stage, phase: 0, step: number, key, rows } });
 }
 
+const stepOf = async (dir: string): Promise<number> => (await openCheckpoint(dir)).manifest.step;
+
 function exitWith(outcome: Extract<FromTrainer, { type: 'outcome' }>['outcome']): void {
   process.send?.({ type: 'outcome', outcome } satisfies FromTrainer, () => process.exit(0));
 }
@@ -82,12 +85,13 @@ function tellPids(...pids: (number | undefined)[]): void {
 }
 
 const scripts: Readonly<Record<string, (start: StartMessage) => Promise<void>>> = {
-  /** Four steps, samples at each, a checkpoint at the second and the last. */
+  /** Four steps, samples at each, a checkpoint at the second and the last; goes on from where a checkpoint stands. */
   async train(start) {
     tellPids();
+    const done = start.inputs.resume === undefined ? 0 : await stepOf(start.inputs.resume);
     console.log(`inputs ${JSON.stringify(start.inputs)}`);
     send({ type: 'entry', entry: { type: 'stage_started', stage, stage_index: 0, steps } });
-    for (let number = 1; number <= steps; number++) {
+    for (let number = done + 1; number <= steps; number++) {
       step(number);
       await samples(start, number);
       if (number % 2 === 0) await snapshot(start, number, Number(process.env['SCRIPT_MEGABYTES'] ?? 0));

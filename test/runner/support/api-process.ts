@@ -1,0 +1,77 @@
+// The real API as a process on a database of its own, for tests that kill it and start it again at the same address.
+import { execFileSync, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+import { createClient } from '../../../api/client.ts';
+import type { Client } from '../../../api/client.ts';
+import { createDatabase } from '../../support/postgres.ts';
+
+const root = resolve(import.meta.dirname, '../../..');
+
+export interface ApiProcess {
+  readonly url: string;
+  readonly runnerKey: string;
+  readonly client: Client;
+  /** kill -9, then the same again at the same address. */
+  restart(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+function exited(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return Promise.resolve();
+  return new Promise((done) => child.once('exit', () => done()));
+}
+
+async function start(env: NodeJS.ProcessEnv): Promise<{ child: ChildProcess; url: string }> {
+  const child = spawn(process.execPath, [resolve(root, 'api/node.ts')], {
+    env,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  for await (const line of createInterface({ input: child.stdout! })) {
+    const { msg, url } = JSON.parse(line) as { msg: string; url?: string };
+    if (msg !== 'listening' || url === undefined) continue;
+    child.stdout!.resume();
+    return { child, url };
+  }
+  throw new Error('the API ended before it listened');
+}
+
+export async function startApi(storeUrl: string): Promise<ApiProcess> {
+  const database = await createDatabase();
+  const env: NodeJS.ProcessEnv = {
+    ...process.env,
+    NODE_OPTIONS: '--disable-warning=ExperimentalWarning',
+    DATABASE_URL: database.url,
+    STORE_URL: storeUrl,
+    PORT: '0',
+    MILLRACE_LEASE_MS: '3000',
+    MILLRACE_HEARTBEAT_MS: '200',
+    MILLRACE_TICK_MS: '200',
+  };
+  const key = (scopes: string): string => {
+    const args = [resolve(root, 'api/keys.ts'), '--name', scopes, '--scopes', scopes];
+    return (JSON.parse(execFileSync(process.execPath, args, { env, encoding: 'utf8' })) as { key: string })
+      .key;
+  };
+  const [admin, runnerKey] = [key('admin'), key('runner')];
+  let { child, url } = await start(env);
+  env['PORT'] = new URL(url).port;
+  const kill = async (): Promise<void> => {
+    child.kill('SIGKILL');
+    await exited(child);
+  };
+  return {
+    url,
+    runnerKey,
+    client: createClient({ url, key: admin, tries: 20 }),
+    async restart() {
+      await kill();
+      ({ child } = await start(env));
+    },
+    async stop() {
+      await kill();
+      await database.drop();
+    },
+  };
+}

@@ -13,19 +13,36 @@ import { sampleGroups } from './rollout.ts';
 /** Normal quantile of a two-sided 95 % interval. */
 const Z95 = 1.96;
 
-export async function evaluateSuite(policy: Policy, suite: ExpandedSuite, rows: readonly MathRow[], seed: number): Promise<EvaluationCell> {
+export async function evaluateSuite(
+  policy: Policy,
+  suite: ExpandedSuite,
+  rows: readonly MathRow[],
+  seed: number,
+): Promise<EvaluationCell> {
   const prompts_P = rows.map((row) => promptTokens(policy.tokenizer, row.prompt, suite.prompt_format));
   const { temperature, max_response } = suite.sampling;
   // The same draws at every evaluation: two checkpoints are compared on like terms.
   const key = drawKey(seed, `evaluate/${suite.name}`, 0);
-  const groups_PG = await sampleGroups(policy, prompts_P, { rollouts: suite.k, temperature, maxResponse: max_response }, key);
+  const groups_PG = await sampleGroups(
+    policy,
+    prompts_P,
+    { rollouts: suite.k, temperature, maxResponse: max_response },
+    key,
+  );
   const grader = createGrader(suite.grader);
   const graded_PG = await Promise.all(groups_PG.map((group, p) => gradeGroup(grader, rows[p]!, group)));
   const means = graded_PG
     .map((graded_G) => graded_G.flatMap(({ reward }) => (reward === null ? [] : [reward])))
     .filter((rewards) => rewards.length > 0)
     .map(mean);
-  return { suite: suite.name, domain: suite.domain, mode: 'non_thinking', metric: `avg@${suite.k}`, tasks: means.length, ...interval(means) };
+  return {
+    suite: suite.name,
+    domain: suite.domain,
+    mode: 'non_thinking',
+    metric: `avg@${suite.k}`,
+    tasks: means.length,
+    ...interval(means),
+  };
 }
 
 /** Mean and its 95 % interval by the normal approximation. */
@@ -36,4 +53,5 @@ export function interval(values: readonly number[]): { value: number; low: numbe
   return { value, low: value - half, high: value + half };
 }
 
-const mean = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0) / values.length;
+const mean = (values: readonly number[]): number =>
+  values.reduce((total, value) => total + value, 0) / values.length;

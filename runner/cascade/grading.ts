@@ -14,7 +14,11 @@ export interface Graded {
   readonly reward: number | null;
 }
 
-export async function gradeGroup(grader: TaskGrader, task: MathRow, rollouts_G: readonly Rollout[]): Promise<Graded[]> {
+export async function gradeGroup(
+  grader: TaskGrader,
+  task: MathRow,
+  rollouts_G: readonly Rollout[],
+): Promise<Graded[]> {
   return Promise.all(
     rollouts_G.map(async (rollout) => {
       const outcome = await grader.grade(task, rollout.text);

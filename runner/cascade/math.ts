@@ -7,7 +7,12 @@ import { reinforce } from './reinforce.ts';
 import type { ReinforceOptions } from './reinforce.ts';
 import type { StageRun } from './stage-run.ts';
 
-export function mathStage(policy: Policy, stage: ExpandedMathStage, rows: readonly MathRow[], options: Pick<ReinforceOptions, 'seed' | 'samplesPerStep'>): StageRun {
+export function mathStage(
+  policy: Policy,
+  stage: ExpandedMathStage,
+  rows: readonly MathRow[],
+  options: Pick<ReinforceOptions, 'seed' | 'samplesPerStep'>,
+): StageRun {
   const grader = createGrader(stage.grader);
   return { steps: stage.steps, step: (step) => reinforce(policy, stage, rows, { ...options, grader }, step) };
 }

@@ -35,5 +35,9 @@ function weighted({ prompt, response }: TokenPair, weight: number): WeightedSequ
   const tokens_T = new Int32Array(prompt.length + response.length);
   tokens_T.set(prompt);
   tokens_T.set(response, prompt.length);
-  return { tokens_T, weights_T: new Float32Array(tokens_T.length).fill(weight, prompt.length), scoredFrom: prompt.length };
+  return {
+    tokens_T,
+    weights_T: new Float32Array(tokens_T.length).fill(weight, prompt.length),
+    scoredFrom: prompt.length,
+  };
 }

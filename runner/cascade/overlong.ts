@@ -9,8 +9,15 @@ export interface OverlongOutcome {
 }
 
 /** `tokens` is the response length, the end token included. */
-export function applyOverlong(policy: Overlong, reward: number, tokens: number, truncated: boolean, maxResponse: number): OverlongOutcome {
-  if (policy === 'penalty') return { reward: reward + softPenalty(tokens, truncated, maxResponse), inLoss: true };
+export function applyOverlong(
+  policy: Overlong,
+  reward: number,
+  tokens: number,
+  truncated: boolean,
+  maxResponse: number,
+): OverlongOutcome {
+  if (policy === 'penalty')
+    return { reward: reward + softPenalty(tokens, truncated, maxResponse), inLoss: true };
   if (!truncated || policy === 'keep') return { reward, inLoss: true };
   return policy === 'zero' ? { reward: 0, inLoss: true } : { reward, inLoss: false };
 }

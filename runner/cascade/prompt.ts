@@ -9,21 +9,33 @@ export type PromptFormat = 'auto' | 'chat' | 'raw';
 
 /** Ids up to where the answer begins. */
 export function promptTokens(tokenizer: Tokenizer, prompt: Prompt, format: PromptFormat): Int32Array {
-  if (typeof prompt === 'string' && !asChat(tokenizer, format)) return Int32Array.from(tokenizer.encode(prompt));
-  if (!tokenizer.hasChatTemplate) throw new DataError('the model has no chat template: prompts must be strings, read with prompt_format "raw"');
+  if (typeof prompt === 'string' && !asChat(tokenizer, format))
+    return Int32Array.from(tokenizer.encode(prompt));
+  if (!tokenizer.hasChatTemplate)
+    throw new DataError(
+      'the model has no chat template: prompts must be strings, read with prompt_format "raw"',
+    );
   if (format === 'raw') throw new DataError('prompt_format "raw" takes string prompts, not messages');
   const messages = typeof prompt === 'string' ? [{ role: 'user', content: prompt } as const] : prompt;
   return Int32Array.from(tokenizer.encodeChat(messages, { addGenerationPrompt: true }));
 }
 
 /** A conversation as (everything before the last answer, the last answer with its end): only the latter is learnt. */
-export function conversationTokens(tokenizer: Tokenizer, messages: readonly Message[], format: PromptFormat): TokenPair {
+export function conversationTokens(
+  tokenizer: Tokenizer,
+  messages: readonly Message[],
+  format: PromptFormat,
+): TokenPair {
   const answer = messages.at(-1)?.content ?? '';
   const before = messages.slice(0, -1);
   if (!asChat(tokenizer, format)) {
     const [only, ...more] = before;
-    if (only === undefined || more.length > 0) throw new DataError('without a chat template a conversation is one user message and one answer');
-    return { prompt: Int32Array.from(tokenizer.encode(only.content)), response: ended(tokenizer, tokenizer.encodeExact(answer)) };
+    if (only === undefined || more.length > 0)
+      throw new DataError('without a chat template a conversation is one user message and one answer');
+    return {
+      prompt: Int32Array.from(tokenizer.encode(only.content)),
+      response: ended(tokenizer, tokenizer.encodeExact(answer)),
+    };
   }
   const prompt = tokenizer.renderChat(before, { addGenerationPrompt: true });
   const whole = tokenizer.renderChat(messages, { addGenerationPrompt: false });
@@ -31,7 +43,9 @@ export function conversationTokens(tokenizer: Tokenizer, messages: readonly Mess
   // A template that only adds text after the prompt also says how an answer ends; from any other we take the answer as it
   // stands and end it with the end token.
   const continues = whole.startsWith(prompt) && whole.length > prompt.length + answer.length;
-  const response = continues ? Int32Array.from(tokenizer.encodeExact(whole.slice(prompt.length))) : ended(tokenizer, tokenizer.encodeExact(answer));
+  const response = continues
+    ? Int32Array.from(tokenizer.encodeExact(whole.slice(prompt.length)))
+    : ended(tokenizer, tokenizer.encodeExact(answer));
   return { prompt: promptIds, response };
 }
 
@@ -40,6 +54,7 @@ function asChat(tokenizer: Tokenizer, format: PromptFormat): boolean {
 }
 
 function ended(tokenizer: Tokenizer, ids: readonly number[]): Int32Array {
-  if (tokenizer.eosId === undefined) throw new DataError('the tokenizer names no eos_token, so the model could never learn to stop');
+  if (tokenizer.eosId === undefined)
+    throw new DataError('the tokenizer names no eos_token, so the model could never learn to stop');
   return Int32Array.from([...ids, tokenizer.eosId]);
 }

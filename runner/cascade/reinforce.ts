@@ -46,12 +46,25 @@ export async function reinforce(
 ): Promise<StepResult> {
   const clock = stopwatch();
   const tasks_P = batchOf({ seed, stage: stage.name, rows: rows.length, size: stage.prompts_per_step }, step);
-  const prompts_P = tasks_P.map((task) => promptTokens(policy.tokenizer, rows[task]!.prompt, stage.prompt_format));
-  const sampling = { rollouts: stage.rollouts, temperature: stage.temperature, maxResponse: stage.max_response };
-  const rollouts_PG = await sampleGroups(policy, prompts_P, sampling, drawKey(seed, `rollouts/${stage.name}`, step));
+  const prompts_P = tasks_P.map((task) =>
+    promptTokens(policy.tokenizer, rows[task]!.prompt, stage.prompt_format),
+  );
+  const sampling = {
+    rollouts: stage.rollouts,
+    temperature: stage.temperature,
+    maxResponse: stage.max_response,
+  };
+  const rollouts_PG = await sampleGroups(
+    policy,
+    prompts_P,
+    sampling,
+    drawKey(seed, `rollouts/${stage.name}`, step),
+  );
   const time_sample = clock();
   const groups_P = await Promise.all(
-    rollouts_PG.map(async (rollouts_G, p) => judge(stage, tasks_P[p]!, await gradeGroup(grader, rows[tasks_P[p]!]!, rollouts_G))),
+    rollouts_PG.map(async (rollouts_G, p) =>
+      judge(stage, tasks_P[p]!, await gradeGroup(grader, rows[tasks_P[p]!]!, rollouts_G)),
+    ),
   );
   const time_score = clock();
 
@@ -59,9 +72,14 @@ export async function reinforce(
   const learnt = judged.filter(({ advantage, rollout }) => advantage !== null && rollout.response.length > 0);
   const samples = chooseSamples(judged, rows, samplesPerStep);
   const sequences = tokenMean(learnt.map(({ rollout, advantage }) => ({ ...rollout, advantage })));
-  if (sequences.length === 0) return { type: 'skipped', cause: 'no rollout of this batch has a token to learn from', samples };
+  if (sequences.length === 0)
+    return { type: 'skipped', cause: 'no rollout of this batch has a token to learn from', samples };
 
-  const { logProbs, metrics } = await update(policy, sequences, stage, { step, steps: stage.steps, temperature: stage.temperature });
+  const { logProbs, metrics } = await update(policy, sequences, stage, {
+    step,
+    steps: stage.steps,
+    temperature: stage.temperature,
+  });
   const time_train = clock();
   const tokens = judged.reduce((total, { rollout }) => total + rollout.response.length, 0);
   return {
@@ -69,7 +87,10 @@ export async function reinforce(
     metrics: {
       ...rolloutMetrics(groups_P),
       ...metrics,
-      ...samplerGap(learnt.map(({ rollout }) => rollout), logProbs),
+      ...samplerGap(
+        learnt.map(({ rollout }) => rollout),
+        logProbs,
+      ),
       tokens,
       tokens_per_s: tokens / (time_sample + time_score + time_train),
       time_sample,
@@ -83,7 +104,9 @@ export async function reinforce(
 /** Overlong policy, then the group's advantages: masked rollouts stay in mean and std, and leave the loss. */
 function judge(stage: ExpandedMathStage, task: number, graded_G: readonly Graded[]): JudgedGroup {
   const adjusted_G = graded_G.map(({ reward, rollout }) =>
-    reward === null ? null : applyOverlong(stage.overlong, reward, rollout.response.length, rollout.truncated, stage.max_response),
+    reward === null
+      ? null
+      : applyOverlong(stage.overlong, reward, rollout.response.length, rollout.truncated, stage.max_response),
   );
   const { advantages_G, std } = groupAdvantage(adjusted_G.map((adjusted) => adjusted?.reward ?? null));
   const rollouts_G = graded_G.map((graded, g) => ({

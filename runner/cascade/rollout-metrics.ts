@@ -3,7 +3,8 @@
 import type { JudgedGroup } from './reinforce.ts';
 import type { Rollout } from './rollout.ts';
 
-const mean = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0) / values.length;
+const mean = (values: readonly number[]): number =>
+  values.reduce((total, value) => total + value, 0) / values.length;
 
 /** `reward` is what the update saw, after the overlong policy; `reward_graded` what the grader gave. */
 export function rolloutMetrics(groups_P: readonly JudgedGroup[]): Record<string, number> {
@@ -26,7 +27,10 @@ export function rolloutMetrics(groups_P: readonly JudgedGroup[]): Record<string,
  * Sampler against trainer on the same tokens: mean and largest |difference| of log-probabilities, and the mean ratio
  * pi_train / pi_sampler, which is 1 where both are the same policy.
  */
-export function samplerGap(rollouts: readonly Rollout[], trainer: readonly Float32Array[]): Record<string, number> {
+export function samplerGap(
+  rollouts: readonly Rollout[],
+  trainer: readonly Float32Array[],
+): Record<string, number> {
   let total = 0;
   let largest = 0;
   let ratio = 0;

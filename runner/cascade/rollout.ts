@@ -22,16 +22,30 @@ export interface RolloutOptions {
 }
 
 /** Draws depend on (key, prompt index, rollout, position) alone: not on batching, not on what ended first. */
-export async function sampleGroups(policy: Policy, prompts_P: readonly Int32Array[], options: RolloutOptions, key: DrawKey): Promise<Rollout[][]> {
+export async function sampleGroups(
+  policy: Policy,
+  prompts_P: readonly Int32Array[],
+  options: RolloutOptions,
+  key: DrawKey,
+): Promise<Rollout[][]> {
   const G = options.rollouts;
   const requests = prompts_P.flatMap((prompt, p) =>
-    Array.from({ length: G }, (_, g): SampleRequest => ({ prompt, maxTokens: options.maxResponse, draw: drawStream(key, p, g) })),
+    Array.from({ length: G }, (_, g): SampleRequest => ({
+      prompt,
+      maxTokens: options.maxResponse,
+      draw: drawStream(key, p, g),
+    })),
   );
   const { eosId } = policy.tokenizer;
-  const completions = await policy.sampler.generate(requests, { temperature: options.temperature, endIds: eosId === undefined ? [] : [eosId] });
+  const completions = await policy.sampler.generate(requests, {
+    temperature: options.temperature,
+    endIds: eosId === undefined ? [] : [eosId],
+  });
   const rollouts = completions.map((completion, i): Rollout => {
     const { tokens, logProbs, ended } = completion;
-    const text = policy.tokenizer.decode([...(ended ? tokens.subarray(0, -1) : tokens)], { keepSpecial: true });
+    const text = policy.tokenizer.decode([...(ended ? tokens.subarray(0, -1) : tokens)], {
+      keepSpecial: true,
+    });
     return { prompt: requests[i]!.prompt, response: tokens, logProbs, truncated: !ended, text };
   });
   return prompts_P.map((_, p) => rollouts.slice(p * G, (p + 1) * G));

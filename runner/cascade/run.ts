@@ -27,7 +27,10 @@ export interface Host {
   emit(entry: Entry): void;
   progress(progress: Progress): void;
   /** Keeps the rollouts of a step. */
-  samples(lines: readonly SampleLine[], at: { stageIndex: number; stage: string; step: number }): Promise<void>;
+  samples(
+    lines: readonly SampleLine[],
+    at: { stageIndex: number; stage: string; step: number },
+  ): Promise<void>;
   /** Returns once weights and moments have been copied to where training cannot change them. */
   snapshot(point: Point, kind: PointKind): Promise<void>;
 }
@@ -38,7 +41,13 @@ export interface Datasets {
 }
 
 /** Runs from `from` (undefined: the very beginning) to the end of the last stage. */
-export async function runCascade(spec: ExpandedSpec, policy: Policy, data: Datasets, host: Host, from?: Point): Promise<void> {
+export async function runCascade(
+  spec: ExpandedSpec,
+  policy: Policy,
+  data: Datasets,
+  host: Host,
+  from?: Point,
+): Promise<void> {
   if (from === undefined) await evaluateAll(spec, policy, data, host, 'initial');
   for (let index = from?.stageIndex ?? 0; index < spec.stages.length; index += 1) {
     const stage = spec.stages[index]!;
@@ -59,7 +68,8 @@ async function runStage(
   host: Host,
 ): Promise<void> {
   const run = prepare(stage, policy, data, spec);
-  if (done < run.steps) host.emit({ type: 'stage_started', stage: stage.name, stage_index: stageIndex, steps: run.steps });
+  if (done < run.steps)
+    host.emit({ type: 'stage_started', stage: stage.name, stage_index: stageIndex, steps: run.steps });
   const pace = paceOf(run.steps);
   for (let step = done + 1; step <= run.steps; step += 1) {
     const result = await run.step(step);
@@ -68,7 +78,14 @@ async function runStage(
       const lines = result.samples.map((sample) => ({ ...sample, stage: stage.name, step }));
       await host.samples(lines, { stageIndex, stage: stage.name, step });
     }
-    host.progress({ stage: stage.name, stage_index: stageIndex, stages: spec.stages.length, step, steps: run.steps, ...pace(step, result) });
+    host.progress({
+      stage: stage.name,
+      stage_index: stageIndex,
+      stages: spec.stages.length,
+      step,
+      steps: run.steps,
+      ...pace(step, result),
+    });
     const last = step === run.steps;
     const kind = !last ? 'step' : stageIndex === spec.stages.length - 1 ? 'final' : 'stage_end';
     if (last || step % spec.checkpoints.every_steps === 0) await host.snapshot({ stageIndex, step }, kind);
@@ -79,20 +96,32 @@ async function runStage(
 function prepare(stage: ExpandedStage, policy: Policy, data: Datasets, spec: ExpandedSpec): StageRun {
   return stage.kind === 'sft'
     ? sftStage(policy, stage, data.sft(stage.data), spec.seed)
-    : mathStage(policy, stage, data.math(stage.data), { seed: spec.seed, samplesPerStep: spec.samples.per_step });
+    : mathStage(policy, stage, data.math(stage.data), {
+        seed: spec.seed,
+        samplesPerStep: spec.samples.per_step,
+      });
 }
 
-async function evaluateAll(spec: ExpandedSpec, policy: Policy, data: Datasets, host: Host, after: string): Promise<void> {
+async function evaluateAll(
+  spec: ExpandedSpec,
+  policy: Policy,
+  data: Datasets,
+  host: Host,
+  after: string,
+): Promise<void> {
   if (spec.evaluate.suites.length === 0) return;
   const cells = [];
-  for (const suite of spec.evaluate.suites) cells.push(await evaluateSuite(policy, suite, data.math(suite.data), spec.seed));
+  for (const suite of spec.evaluate.suites)
+    cells.push(await evaluateSuite(policy, suite, data.math(suite.data), spec.seed));
   host.emit({ type: 'evaluation', after, cells });
 }
 
 function stepEntry(stage: string, step: number, result: StepResult): Entry {
   const at = { stage, phase: 0, step };
   if (result.type === 'skipped') return { type: 'step_skipped', ...at, cause: result.cause };
-  const metrics = Object.fromEntries(Object.entries(result.metrics).map(([key, value]) => [key, Number.isFinite(value) ? value : null]));
+  const metrics = Object.fromEntries(
+    Object.entries(result.metrics).map(([key, value]) => [key, Number.isFinite(value) ? value : null]),
+  );
   return { type: 'step', ...at, mode: 'non_thinking', metrics };
 }
 

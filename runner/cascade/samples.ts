@@ -4,7 +4,11 @@ import type { Judged } from './reinforce.ts';
 import type { StepSample } from './stage-run.ts';
 
 /** `judged` is in group order; `count` of them at most. */
-export function chooseSamples(judged: readonly Judged[], rows: readonly MathRow[], count: number): StepSample[] {
+export function chooseSamples(
+  judged: readonly Judged[],
+  rows: readonly MathRow[],
+  count: number,
+): StepSample[] {
   const G = judged.findIndex(({ task }) => task !== judged[0]?.task);
   const stride = Math.max(1, judged.length / Math.max(1, count));
   return Array.from({ length: Math.min(count, judged.length) }, (_, i) => {
@@ -13,7 +17,11 @@ export function chooseSamples(judged: readonly Judged[], rows: readonly MathRow[
   });
 }
 
-function sample({ task, rollout, outcome, reward, advantage }: Judged, index: number, rows: readonly MathRow[]): StepSample {
+function sample(
+  { task, rollout, outcome, reward, advantage }: Judged,
+  index: number,
+  rows: readonly MathRow[],
+): StepSample {
   return {
     task,
     rollout: index,

@@ -7,7 +7,11 @@ export interface Schedule {
 }
 
 /** `step` is 1 for the first optimizer step of the stage, `steps` the stage's number of steps. */
-export function learningRate({ lr, lr_schedule, warmup_steps }: Schedule, step: number, steps: number): number {
+export function learningRate(
+  { lr, lr_schedule, warmup_steps }: Schedule,
+  step: number,
+  steps: number,
+): number {
   if (step <= warmup_steps) return lr * (0.1 + (0.9 * (step - 1)) / warmup_steps);
   if (lr_schedule === 'constant') return lr;
   const done = (step - 1 - warmup_steps) / Math.max(1, steps - warmup_steps);

@@ -10,7 +10,12 @@ import { conversationTokens } from './prompt.ts';
 import type { StageRun } from './stage-run.ts';
 import { update } from './update.ts';
 
-export function sftStage(policy: Policy, stage: ExpandedSftStage, rows: readonly SftRow[], seed: number): StageRun {
+export function sftStage(
+  policy: Policy,
+  stage: ExpandedSftStage,
+  rows: readonly SftRow[],
+  seed: number,
+): StageRun {
   const pairs = rows.map((row, index) => tokenize(policy, stage, row, index));
   const steps = stage.steps ?? stepsOf(stage.epochs ?? 1, rows.length, stage.batch);
   const order = { seed, stage: stage.name, rows: rows.length, size: stage.batch };
@@ -24,7 +29,13 @@ export function sftStage(policy: Policy, stage: ExpandedSftStage, rows: readonly
       const tokens = sequences.reduce((total, { tokens_T }) => total + tokens_T.length, 0);
       return {
         type: 'updated',
-        metrics: { ...metrics, loss: loss(sequences, logProbs), tokens, tokens_per_s: tokens / seconds, time_train: seconds },
+        metrics: {
+          ...metrics,
+          loss: loss(sequences, logProbs),
+          tokens,
+          tokens_per_s: tokens / seconds,
+          time_train: seconds,
+        },
         samples: [],
       };
     },
@@ -32,20 +43,25 @@ export function sftStage(policy: Policy, stage: ExpandedSftStage, rows: readonly
 }
 
 /** Steps that pass over the rows `epochs` times at least: the last batch wraps. */
-const stepsOf = (epochs: number, rows: number, batch: number): number => Math.max(1, Math.ceil((epochs * rows) / batch - 1e-9));
+const stepsOf = (epochs: number, rows: number, batch: number): number =>
+  Math.max(1, Math.ceil((epochs * rows) / batch - 1e-9));
 
 function tokenize(policy: Policy, stage: ExpandedSftStage, row: SftRow, index: number): TokenPair {
   const pair = conversationTokens(policy.tokenizer, row.messages, stage.prompt_format);
   const length = pair.prompt.length + pair.response.length;
   const limit = Math.min(stage.max_length, policy.learner.maxLength);
   if (length > limit) {
-    throw new DataError(`stage ${stage.name}, dataset ${stage.data}, row ${index}: ${length} tokens, more than the limit of ${limit} (max_length, or the model's own)`);
+    throw new DataError(
+      `stage ${stage.name}, dataset ${stage.data}, row ${index}: ${length} tokens, more than the limit of ${limit} (max_length, or the model's own)`,
+    );
   }
   return pair;
 }
 
 function loss(sequences: readonly { weights_T: Float32Array }[], logProbs: readonly Float32Array[]): number {
   let total = 0;
-  sequences.forEach(({ weights_T }, i) => weights_T.forEach((weight, t) => (total -= weight * logProbs[i]![t]!)));
+  sequences.forEach(({ weights_T }, i) =>
+    weights_T.forEach((weight, t) => (total -= weight * logProbs[i]![t]!)),
+  );
   return total;
 }

@@ -6,7 +6,11 @@ import type { SampleLine } from '../../api/contract/results.ts';
 export type StepSample = Omit<SampleLine, 'stage' | 'step'>;
 
 export type StepResult =
-  | { readonly type: 'updated'; readonly metrics: Readonly<Record<string, number>>; readonly samples: readonly StepSample[] }
+  | {
+      readonly type: 'updated';
+      readonly metrics: Readonly<Record<string, number>>;
+      readonly samples: readonly StepSample[];
+    }
   | { readonly type: 'skipped'; readonly cause: string; readonly samples: readonly StepSample[] };
 
 export interface StageRun {

@@ -18,12 +18,23 @@ export async function update(
   stage: ExpandedStage,
   position: { readonly step: number; readonly steps: number; readonly temperature: number },
 ): Promise<Update> {
-  const { logProbs, meanEntropy } = await learner.forwardBackward(sequences, { temperature: position.temperature });
+  const { logProbs, meanEntropy } = await learner.forwardBackward(sequences, {
+    temperature: position.temperature,
+  });
   const lr = learningRate(stage, position.step, position.steps);
   const { beta1, beta2, eps, weight_decay, clip_norm } = stage.optimizer;
-  const { gradNorm, updateNorm } = await learner.step({ lr, beta1, beta2, eps, weightDecay: weight_decay, clipNorm: clip_norm });
+  const { gradNorm, updateNorm } = await learner.step({
+    lr,
+    beta1,
+    beta2,
+    eps,
+    weightDecay: weight_decay,
+    clipNorm: clip_norm,
+  });
   if (!Number.isFinite(gradNorm)) {
-    throw new Diverged(`stage ${stage.name}, step ${position.step}: the gradient's norm is ${gradNorm}; lower the learning rate (it was ${lr})`);
+    throw new Diverged(
+      `stage ${stage.name}, step ${position.step}: the gradient's norm is ${gradNorm}; lower the learning rate (it was ${lr})`,
+    );
   }
   return { logProbs, metrics: { lr, grad_norm: gradNorm, update_norm: updateNorm, entropy: meanEntropy } };
 }

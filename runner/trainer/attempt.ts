@@ -19,7 +19,11 @@ import { ProcessHost } from './process-host.ts';
 import { restore, snapshotContents } from './resume-state.ts';
 
 /** `onHost` hands out the host as soon as it can take the supervisor's answers. */
-export async function runAttempt(start: StartMessage, send: (message: FromTrainer) => void, onHost: (host: ProcessHost) => void): Promise<void> {
+export async function runAttempt(
+  start: StartMessage,
+  send: (message: FromTrainer) => void,
+  onHost: (host: ProcessHost) => void,
+): Promise<void> {
   const { claim, inputs, scratch } = start;
   const scope = new Scope();
   try {
@@ -31,7 +35,13 @@ export async function runAttempt(start: StartMessage, send: (message: FromTraine
     const learner = scope.own(await Learner.create(runtime, model.config, model.weights));
     const sampler = scope.own(new SlotSampler(runtime, { config: model.config, ...learner.parameters }));
     const policy: Policy = { tokenizer: model.tokenizer, learner, sampler };
-    const host = new ProcessHost({ claim, scratch, conditions, send, contents: (point) => snapshotContents(learner, model.files, point) });
+    const host = new ProcessHost({
+      claim,
+      scratch,
+      conditions,
+      send,
+      contents: (point) => snapshotContents(learner, model.files, point),
+    });
     onHost(host);
     const from = await resumePoint(start, learner, host, conditions);
     await runCascade(claim.spec, policy, data, host, from);
@@ -41,7 +51,12 @@ export async function runAttempt(start: StartMessage, send: (message: FromTraine
   }
 }
 
-async function resumePoint({ claim, inputs }: StartMessage, learner: Learner, host: ProcessHost, conditions: Conditions): Promise<Point | undefined> {
+async function resumePoint(
+  { claim, inputs }: StartMessage,
+  learner: Learner,
+  host: ProcessHost,
+  conditions: Conditions,
+): Promise<Point | undefined> {
   if (inputs.resume === undefined) {
     if (claim.attempt > 1) host.emit({ type: 'rewound', stage: claim.spec.stages[0]!.name, to_step: 0 });
     return undefined;
@@ -54,7 +69,13 @@ async function resumePoint({ claim, inputs }: StartMessage, learner: Learner, ho
   return point;
 }
 
-async function readDatasets({ claim, inputs }: { claim: StartMessage['claim']; inputs: Inputs }): Promise<Datasets> {
+async function readDatasets({
+  claim,
+  inputs,
+}: {
+  claim: StartMessage['claim'];
+  inputs: Inputs;
+}): Promise<Datasets> {
   const rows = new Map<string, { kind: DatasetKind; rows: readonly (SftRow | MathRow)[] }>();
   for (const { id, kind } of claim.datasets) {
     const file = inputs.datasets[id];
@@ -63,7 +84,10 @@ async function readDatasets({ claim, inputs }: { claim: StartMessage['claim']; i
   }
   const of = <Row>(id: string, kind: DatasetKind): readonly Row[] => {
     const found = rows.get(id);
-    if (found?.kind !== kind) throw new DataError(`dataset ${id}: ${found === undefined ? 'not among the claim’s' : `holds ${found.kind} rows`}, ${kind} rows are needed`);
+    if (found?.kind !== kind)
+      throw new DataError(
+        `dataset ${id}: ${found === undefined ? 'not among the claim’s' : `holds ${found.kind} rows`}, ${kind} rows are needed`,
+      );
     return found.rows as readonly Row[];
   };
   return { sft: (id) => of<SftRow>(id, 'sft'), math: (id) => of<MathRow>(id, 'math') };

@@ -9,8 +9,10 @@ import { createGrader } from '../rewards/grade.ts';
 const NAMED = 10;
 
 export async function checkGold(spec: ExpandedSpec, data: Datasets): Promise<void> {
-  for (const stage of spec.stages) if (stage.kind === 'math') await checkRows(`stage ${stage.name}`, stage.grader, stage.data, data);
-  for (const suite of spec.evaluate.suites) await checkRows(`suite ${suite.name}`, suite.grader, suite.data, data);
+  for (const stage of spec.stages)
+    if (stage.kind === 'math') await checkRows(`stage ${stage.name}`, stage.grader, stage.data, data);
+  for (const suite of spec.evaluate.suites)
+    await checkRows(`suite ${suite.name}`, suite.grader, suite.data, data);
 }
 
 async function checkRows(where: string, grader: Grader, id: string, data: Datasets): Promise<void> {
@@ -22,7 +24,9 @@ async function checkRows(where: string, grader: Grader, id: string, data: Datase
     if (reward.status !== 'scored' || reward.value < maxScore(row)) broken.push(index);
   }
   if (broken.length === 0) return;
-  const named = broken.slice(0, NAMED).map((index) => `${index} (answer ${JSON.stringify(rows[index]!.answer)})`);
+  const named = broken
+    .slice(0, NAMED)
+    .map((index) => `${index} (answer ${JSON.stringify(rows[index]!.answer)})`);
   throw new DataError(
     `${where}, dataset ${id}: in ${broken.length} of ${rows.length} rows the gold answer does not reach the maximum of grader "${grader.type}": ` +
       `rows ${named.join(', ')}${broken.length > NAMED ? ', …' : ''}; mend the answers or choose another grader`,

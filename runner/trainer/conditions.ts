@@ -8,7 +8,12 @@ import type { Runtime } from '../engine/ort/runtime.ts';
 export type Conditions = Manifest['conditions'];
 
 export function conditionsOf(runtime: Runtime): Conditions {
-  return { provider: 'cpu', onnxruntime: runtime.version, threads: runtime.threads, cpu: `${process.arch} ${instructionSet()}` };
+  return {
+    provider: 'cpu',
+    onnxruntime: runtime.version,
+    threads: runtime.threads,
+    cpu: `${process.arch} ${instructionSet()}`,
+  };
 }
 
 /** What differs, as sentences; empty where a resume is exact. */
@@ -21,8 +26,12 @@ export function differences(then: Conditions, now: Conditions): string[] {
 /** The vector extensions that choose kernels; the processor's name where the system does not list them. */
 function instructionSet(): string {
   try {
-    const flags = /^(?:flags|Features)\s*:\s*(.*)$/m.exec(readFileSync('/proc/cpuinfo', 'utf8'))?.[1]?.split(' ') ?? [];
-    return flags.filter((flag) => /^(avx|amx|fma|asimd|sve)/.test(flag)).sort().join(' ');
+    const flags =
+      /^(?:flags|Features)\s*:\s*(.*)$/m.exec(readFileSync('/proc/cpuinfo', 'utf8'))?.[1]?.split(' ') ?? [];
+    return flags
+      .filter((flag) => /^(avx|amx|fma|asimd|sve)/.test(flag))
+      .sort()
+      .join(' ');
   } catch {
     return cpus()[0]?.model ?? 'unknown';
   }

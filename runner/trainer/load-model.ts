@@ -34,7 +34,8 @@ export async function loadModel(init: ModelInit, inputs: Inputs, seed: number): 
   const directory = inputs.resume ?? inputs.init;
   try {
     if (directory !== undefined) return await readModel(directory);
-    if (init.from !== 'config') throw new Error(`the attempt was started without the model that the spec names (${init.from})`);
+    if (init.from !== 'config')
+      throw new Error(`the attempt was started without the model that the spec names (${init.from})`);
     return await newModel(init, inputs.tokenizer, seed);
   } catch (cause) {
     throw new InvalidModel((cause as Error).message, { cause });
@@ -45,15 +46,38 @@ async function readModel(directory: string): Promise<LoadedModel> {
   const files = await readModelFiles(directory);
   const configText = files.get('config.json');
   const file = join(directory, 'config.json');
-  if (configText === undefined) throw new Error(`${file}: there is no such file; a model directory holds config.json, tokenizer.json and *.safetensors`);
+  if (configText === undefined)
+    throw new Error(
+      `${file}: there is no such file; a model directory holds config.json, tokenizer.json and *.safetensors`,
+    );
   const config = parseLlamaConfig(parseJson(configText, file), file);
-  return { config, weights: await readModelWeights(directory), tokenizer: fit(await Tokenizer.load(directory), config, directory), files };
+  return {
+    config,
+    weights: await readModelWeights(directory),
+    tokenizer: fit(await Tokenizer.load(directory), config, directory),
+    files,
+  };
 }
 
-async function newModel({ config: shape, tokenizer: source }: ConfigInit, tokenizerDirectory: string | undefined, seed: number): Promise<LoadedModel> {
-  const texts: TokenizerTexts = 'type' in source ? charactersTokenizer(source.alphabet) : await readTokenizerTexts(tokenizerDirectory ?? source.uri);
-  const tokenizer = new Tokenizer(parseTokenizerFiles(texts, 'uri' in source ? source.uri : 'characters tokenizer'));
-  const hf = { architectures: ['LlamaForCausalLM'], model_type: 'llama', hidden_act: 'silu', ...shape, vocab_size: tokenizer.vocabSize };
+async function newModel(
+  { config: shape, tokenizer: source }: ConfigInit,
+  tokenizerDirectory: string | undefined,
+  seed: number,
+): Promise<LoadedModel> {
+  const texts: TokenizerTexts =
+    'type' in source
+      ? charactersTokenizer(source.alphabet)
+      : await readTokenizerTexts(tokenizerDirectory ?? source.uri);
+  const tokenizer = new Tokenizer(
+    parseTokenizerFiles(texts, 'uri' in source ? source.uri : 'characters tokenizer'),
+  );
+  const hf = {
+    architectures: ['LlamaForCausalLM'],
+    model_type: 'llama',
+    hidden_act: 'silu',
+    ...shape,
+    vocab_size: tokenizer.vocabSize,
+  };
   const config = parseLlamaConfig(hf, 'model.init.config');
   const ids = { bosId: tokenizer.bosId, eosId: tokenizer.eosId, padId: tokenizer.padId };
   const files = new Map<ModelFileName, string>([
@@ -75,16 +99,25 @@ async function readTokenizerTexts(directory: string): Promise<TokenizerTexts> {
   const files = await readModelFiles(directory);
   const need = (name: ModelFileName): string => {
     const text = files.get(name);
-    if (text === undefined) throw new Error(`${join(directory, name)}: there is no such file; model.init.tokenizer.uri names a directory that holds it`);
+    if (text === undefined)
+      throw new Error(
+        `${join(directory, name)}: there is no such file; model.init.tokenizer.uri names a directory that holds it`,
+      );
     return text;
   };
   const chatTemplate = files.get('chat_template.jinja');
-  return { tokenizer: need('tokenizer.json'), config: need('tokenizer_config.json'), ...(chatTemplate === undefined ? {} : { chatTemplate }) };
+  return {
+    tokenizer: need('tokenizer.json'),
+    config: need('tokenizer_config.json'),
+    ...(chatTemplate === undefined ? {} : { chatTemplate }),
+  };
 }
 
 function fit(tokenizer: Tokenizer, config: LlamaConfig, directory: string): Tokenizer {
   if (tokenizer.vocabSize > config.vocabSize) {
-    throw new Error(`${directory}: the tokenizer has ids up to ${tokenizer.vocabSize - 1}, the model ${config.vocabSize} words: they do not belong together`);
+    throw new Error(
+      `${directory}: the tokenizer has ids up to ${tokenizer.vocabSize - 1}, the model ${config.vocabSize} words: they do not belong together`,
+    );
   }
   return tokenizer;
 }
@@ -96,4 +129,3 @@ function parseJson(text: string, file: string): unknown {
     throw new Error(`${file}: not JSON: ${(cause as Error).message}`, { cause });
   }
 }
-

@@ -37,13 +37,23 @@ export class ProcessHost implements Host {
     this.#options.send({ type: 'progress', progress });
   }
 
-  async samples(lines: readonly SampleLine[], { stageIndex, stage, step }: { stageIndex: number; stage: string; step: number }): Promise<void> {
+  async samples(
+    lines: readonly SampleLine[],
+    { stageIndex, stage, step }: { stageIndex: number; stage: string; step: number },
+  ): Promise<void> {
     const { claim, scratch, send } = this.#options;
     const folder = join(scratch, 'samples');
     await mkdir(folder, { recursive: true });
     const file = join(folder, `${stageIndex}-${step}.jsonl`);
     await writeFile(file, lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
-    const rows = lines.map(({ task, rollout, mode, status, reward }, line) => ({ line, task, rollout, mode, status, reward }));
+    const rows = lines.map(({ task, rollout, mode, status, reward }, line) => ({
+      line,
+      task,
+      rollout,
+      mode,
+      status,
+      reward,
+    }));
     const key = samplesKey(claim.job, claim.attempt, { stage, stage_index: stageIndex, step });
     send({ type: 'samples', file, entry: { type: 'samples', stage, phase: 0, step, key, rows } });
   }
@@ -54,7 +64,11 @@ export class ProcessHost implements Host {
     const stage = claim.spec.stages[point.stageIndex]!.name;
     const meta = { stage, stage_index: point.stageIndex, step: point.step, kind };
     const dir = join(scratch, `snapshot-${point.stageIndex}-${point.step}`);
-    await writeSnapshot(dir, { job: claim.job, attempt: claim.attempt, ...meta, conditions }, contents(point));
+    await writeSnapshot(
+      dir,
+      { job: claim.job, attempt: claim.attempt, ...meta, conditions },
+      contents(point),
+    );
     this.#pending = { dir, done: Promise.withResolvers() };
     send({ type: 'snapshot', dir, meta });
   }

@@ -52,7 +52,11 @@ export async function measureDecoding(runtime: Runtime): Promise<BenchResult[]> 
   try {
     const model = { config, layout, weights: packWeights(config, layout, initialWeights(config, 1)) };
     const weights = samplerWeights(runtime, scope, model);
-    const rooms = [256, 1024].map((room) => ({ room, rates: [] as number[], programs: scope.own(new SamplingPrograms(runtime, model, weights, sequences, room)) }));
+    const rooms = [256, 1024].map((room) => ({
+      room,
+      rates: [] as number[],
+      programs: scope.own(new SamplingPrograms(runtime, model, weights, sequences, room)),
+    }));
     for (let round = 0; round <= rounds; round += 1) {
       for (const { programs, rates } of rooms) {
         const rate = await tokensPerSecond(programs);
@@ -62,7 +66,12 @@ export async function measureDecoding(runtime: Runtime): Promise<BenchResult[]> 
     const [small, large] = rooms as [(typeof rooms)[number], (typeof rooms)[number]];
     return [
       ...rooms.map(({ room, rates }) => summary(`decode_tokens_cache_${room}`, 'tokens/s', rates)),
-      summary('decode_cache_ratio', 'ratio', small.rates.map((rate, i) => rate / large.rates[i]!), { goal: 1.3 }),
+      summary(
+        'decode_cache_ratio',
+        'ratio',
+        small.rates.map((rate, i) => rate / large.rates[i]!),
+        { goal: 1.3 },
+      ),
     ];
   } finally {
     scope[Symbol.dispose]();

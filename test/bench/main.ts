@@ -8,7 +8,9 @@ import { engineBench } from './engine.ts';
 import { formatResults } from './report.ts';
 import type { BenchReport, BenchResult } from './report.ts';
 
-const benches: Readonly<Record<string, (threads: number) => Promise<BenchResult[]>>> = { engine: engineBench };
+const benches: Readonly<Record<string, (threads: number) => Promise<BenchResult[]>>> = {
+  engine: engineBench,
+};
 
 function commit(): string {
   try {
@@ -30,5 +32,12 @@ if (bench === undefined) {
 }
 const threads = Number(values.threads ?? availableParallelism());
 const results = await bench(threads);
-const report: BenchReport = { schema: 1, bench: name, commit: commit(), cpu: cpus()[0]?.model ?? 'unknown', threads, results };
+const report: BenchReport = {
+  schema: 1,
+  bench: name,
+  commit: commit(),
+  cpu: cpus()[0]?.model ?? 'unknown',
+  threads,
+  results,
+};
 console.log(values.json ? JSON.stringify(report) : formatResults(results));

@@ -20,11 +20,17 @@ export class ProductRate implements Disposable {
   static async create(runtime: Runtime): Promise<ProductRate> {
     const scope = new Scope();
     const graph = new Graph();
-    graph.output('c', matmul(graph.input('a', 'float32', [size, size]), graph.input('b', 'float32', [size, size])));
+    graph.output(
+      'c',
+      matmul(graph.input('a', 'float32', [size, size]), graph.input('b', 'float32', [size, size])),
+    );
     const session = scope.own(await runtime.createSession(serialize(graph), { label: 'product rate' }));
     const operand = (): Float32Array => new Float32Array(size * size).map((_, i) => Math.sin(i));
     const tensor = (data?: Float32Array) => scope.own(runtime.tensor('float32', [size, size], data));
-    return new ProductRate(scope, scope.own(session.bind({ a: tensor(operand()), b: tensor(operand()) }, { c: tensor() })));
+    return new ProductRate(
+      scope,
+      scope.own(session.bind({ a: tensor(operand()), b: tensor(operand()) }, { c: tensor() })),
+    );
   }
 
   /** FLOP/s of one product. */

@@ -34,7 +34,16 @@ export function summary(
   values: readonly number[],
   { goal = null, floor = null }: { goal?: number | null; floor?: number | null } = {},
 ): BenchResult {
-  return { name, value: median(values), unit, n: values.length, min: Math.min(...values), max: Math.max(...values), goal, floor };
+  return {
+    name,
+    value: median(values),
+    unit,
+    n: values.length,
+    min: Math.min(...values),
+    max: Math.max(...values),
+    goal,
+    floor,
+  };
 }
 
 /** For people: one line a result. */

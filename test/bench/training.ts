@@ -63,8 +63,17 @@ export async function measureTraining(runtime: Runtime): Promise<BenchResult[]> 
     }
     const rate = median(rates);
     return [
-      summary('train_share_of_product', 'ratio', seconds.map((time) => stepFlops() / time / rate), { goal: 0.65 }),
-      summary('train_tokens', 'tokens/s', seconds.map((time) => (B * S) / time)),
+      summary(
+        'train_share_of_product',
+        'ratio',
+        seconds.map((time) => stepFlops() / time / rate),
+        { goal: 0.65 },
+      ),
+      summary(
+        'train_tokens',
+        'tokens/s',
+        seconds.map((time) => (B * S) / time),
+      ),
       summary('train_step', 's', seconds),
       summary('product_2048', 'FLOP/s', rates),
     ];

@@ -8,7 +8,9 @@ describe('groupAdvantage', () => {
     const { advantages_G, mean, std } = groupAdvantage([1, 0, 0, 1]);
     expect(mean).toBe(0.5);
     expect(std).toBeCloseTo(0.5773502692, 10);
-    [0.8660239, -0.8660239, -0.8660239, 0.8660239].forEach((expected, i) => expect(advantages_G[i]).toBeCloseTo(expected, 7));
+    [0.8660239, -0.8660239, -0.8660239, 0.8660239].forEach((expected, i) =>
+      expect(advantages_G[i]).toBeCloseTo(expected, 7),
+    );
   });
 
   it('keeps a lone outlier bounded: 0.35 seven times and 0 once', () => {
@@ -31,7 +33,8 @@ describe('groupAdvantage', () => {
   it('never exceeds (n - 1) / sqrt(n), however small the difference', () => {
     for (const difference of [1e-3, 1e-5, 2e-6, 1e-7]) {
       const { advantages_G } = groupAdvantage([1, 1, 1, 1, 1, 1, 1, 1 + difference]);
-      for (const advantage of advantages_G) expect(Math.abs(advantage ?? NaN)).toBeLessThanOrEqual(7 / Math.sqrt(8));
+      for (const advantage of advantages_G)
+        expect(Math.abs(advantage ?? NaN)).toBeLessThanOrEqual(7 / Math.sqrt(8));
     }
     // 1.00000 and 1.00001: mean deviation 5e-6; std 7.0711e-6; A = 5e-6 / 8.0711e-6
     expect(groupAdvantage([1, 1.00001]).advantages_G[1]).toBeCloseTo(0.6195, 4);
@@ -42,12 +45,18 @@ describe('groupAdvantage', () => {
     expect(mean).toBe(0.5);
     expect(advantages_G[1]).toBeNull();
     expect(advantages_G[4]).toBeNull();
-    expect(advantages_G.filter((advantage) => advantage !== null)).toEqual(groupAdvantage([1, 0, 0, 1]).advantages_G);
+    expect(advantages_G.filter((advantage) => advantage !== null)).toEqual(
+      groupAdvantage([1, 0, 0, 1]).advantages_G,
+    );
   });
 
   it('drops a group with fewer than two scored rollouts', () => {
     expect(groupAdvantage([1]).advantages_G).toEqual([null]);
-    expect(groupAdvantage([null, 0.7, null])).toEqual({ advantages_G: [null, null, null], mean: null, std: null });
+    expect(groupAdvantage([null, 0.7, null])).toEqual({
+      advantages_G: [null, null, null],
+      mean: null,
+      std: null,
+    });
     expect(groupAdvantage([null, null]).advantages_G).toEqual([null, null]);
   });
 });

@@ -47,7 +47,8 @@ async function record(spec: ExpandedSpec, from?: Snapshot): Promise<Record> {
     emit: (entry) => void entries.push(entry),
     progress: () => undefined,
     samples: async (lines) => void samples.push(...lines),
-    snapshot: async (point, kind) => void snapshots.push({ point, kind, state: copyOf(policy.learner.state) }),
+    snapshot: async (point, kind) =>
+      void snapshots.push({ point, kind, state: copyOf(policy.learner.state) }),
   };
   try {
     if (from !== undefined) policy.learner.restore(from.state);
@@ -60,15 +61,27 @@ async function record(spec: ExpandedSpec, from?: Snapshot): Promise<Record> {
 
 /** Wall-clock figures differ from run to run; everything else must not. */
 const withoutTimes = (entry: Entry): Entry =>
-  entry.type === 'step' ? { ...entry, metrics: Object.fromEntries(Object.entries(entry.metrics).filter(([key]) => !/^time_|tokens_per_s/.test(key))) } : entry;
+  entry.type === 'step'
+    ? {
+        ...entry,
+        metrics: Object.fromEntries(
+          Object.entries(entry.metrics).filter(([key]) => !/^time_|tokens_per_s/.test(key)),
+        ),
+      }
+    : entry;
 
 /** A resumed stage says again that it started. */
-const comparable = (entries: readonly Entry[]): Entry[] => entries.filter(({ type }) => type !== 'stage_started').map(withoutTimes);
+const comparable = (entries: readonly Entry[]): Entry[] =>
+  entries.filter(({ type }) => type !== 'stage_started').map(withoutTimes);
 
 describe('runCascade', () => {
   it('evaluates before the first stage and after each, and ends every stage with a snapshot', async () => {
     const { entries, snapshots, samples } = await record(tinySpec());
-    expect(entries.filter(({ type }) => type !== 'step').map((entry) => ('after' in entry ? entry.after : entry.type))).toEqual([
+    expect(
+      entries
+        .filter(({ type }) => type !== 'step')
+        .map((entry) => ('after' in entry ? entry.after : entry.type)),
+    ).toEqual([
       'initial',
       'stage_started',
       'stage_finished',
@@ -84,12 +97,18 @@ describe('runCascade', () => {
       [1, 4, 'final'],
     ]);
     expect(samples).toHaveLength(4 * 3);
-    expect(samples.every(({ prompt, status, reward }) => typeof prompt === 'string' && status === 'scored' && reward !== null)).toBe(true);
+    expect(
+      samples.every(
+        ({ prompt, status, reward }) => typeof prompt === 'string' && status === 'scored' && reward !== null,
+      ),
+    ).toBe(true);
   });
 
   it('learns the gold answers in the sft stage', async () => {
     const { entries } = await record(tinySpec({ sftSteps: 60, mathSteps: 1, everySteps: 100 }));
-    const losses = entries.flatMap((entry) => (entry.type === 'step' && entry.stage === 'sft' ? [entry.metrics['loss']!] : []));
+    const losses = entries.flatMap((entry) =>
+      entry.type === 'step' && entry.stage === 'sft' ? [entry.metrics['loss']!] : [],
+    );
     expect(losses.at(-1)!).toBeLessThan(losses[0]! / 2);
     const rewards = entries.flatMap((entry) => (entry.type === 'evaluation' ? [entry.cells[0]!.value] : []));
     expect(rewards[1]!).toBeGreaterThan(rewards[0]! + 0.1);
@@ -123,7 +142,9 @@ describe('runCascade', () => {
 
   it('skips the update, by an event, where no token is left to learn from', async () => {
     // One token a response, the likeliest, which is not the end: all are truncated, and filter takes all out of the loss.
-    const { entries, snapshots, final } = await record(tinySpec({ mathSteps: 2, math: { max_response: 1, temperature: 0.001, overlong: 'filter' } }));
+    const { entries, snapshots, final } = await record(
+      tinySpec({ mathSteps: 2, math: { max_response: 1, temperature: 0.001, overlong: 'filter' } }),
+    );
     expect(entries.filter(({ type }) => type === 'step_skipped')).toHaveLength(2);
     expect(final.weights).toEqual(snapshots.find(({ kind }) => kind === 'stage_end')!.state.weights);
   });

@@ -19,6 +19,8 @@ describe('learningRate', () => {
     // 2 warm-up + 4 steps: cosine of 0, pi/4, pi/2, 3 pi/4
     const cosine = { lr: 1, lr_schedule: 'cosine', warmup_steps: 2 } as const;
     const expected = [1, 0.8535533906, 0.5, 0.1464466094];
-    [3, 4, 5, 6].forEach((step, i) => expect(learningRate(cosine, step, 6)).toBeCloseTo(expected[i] ?? NaN, 9));
+    [3, 4, 5, 6].forEach((step, i) =>
+      expect(learningRate(cosine, step, 6)).toBeCloseTo(expected[i] ?? NaN, 9),
+    );
   });
 });

@@ -36,23 +36,51 @@ export async function tinyPolicy(runtime: Runtime, seed = 1): Promise<TinyPolicy
   const model = await loadModel(tinyInit, { datasets: {} }, seed);
   const learner = scope.own(await Learner.create(runtime, model.config, model.weights));
   const sampler = scope.own(new SlotSampler(runtime, { config: model.config, ...learner.parameters }));
-  return { model, tokenizer: model.tokenizer, learner, sampler, [Symbol.dispose]: () => scope[Symbol.dispose]() };
+  return {
+    model,
+    tokenizer: model.tokenizer,
+    learner,
+    sampler,
+    [Symbol.dispose]: () => scope[Symbol.dispose](),
+  };
 }
 
 const id = (letter: string) => `ds_${letter.repeat(24)}`;
 export const tinyData = { sft: id('s'), math: id('m'), test: id('t') } as const;
 
 /** An sft stage and a math stage over `tinyData`, a suite after each. */
-export function tinySpec(overrides: { sftSteps?: number; mathSteps?: number; everySteps?: number; math?: Record<string, unknown> } = {}): ExpandedSpec {
+export function tinySpec(
+  overrides: {
+    sftSteps?: number;
+    mathSteps?: number;
+    everySteps?: number;
+    math?: Record<string, unknown>;
+  } = {},
+): ExpandedSpec {
   const { sftSteps = 4, mathSteps = 4, everySteps = 2, math = {} } = overrides;
-  const named = (kind: string) => ({ kind, name: kind, domain: kind, warmup_steps: 0, prompt_format: 'auto' });
+  const named = (kind: string) => ({
+    kind,
+    name: kind,
+    domain: kind,
+    warmup_steps: 0,
+    prompt_format: 'auto',
+  });
   const optimizer = { beta1: 0.9, beta2: 0.95, eps: 1e-8, weight_decay: 0, clip_norm: 1 };
   return expandedSpec.parse({
     type: 'cascade',
     seed: 7,
     model: { init: tinyInit, tuning: { method: 'full' } },
     stages: [
-      { ...named('sft'), data: tinyData.sft, lr: 3e-3, lr_schedule: 'cosine', batch: 16, steps: sftSteps, max_length: 64, optimizer },
+      {
+        ...named('sft'),
+        data: tinyData.sft,
+        lr: 3e-3,
+        lr_schedule: 'cosine',
+        batch: 16,
+        steps: sftSteps,
+        max_length: 64,
+        optimizer,
+      },
       {
         ...named('math'),
         data: tinyData.math,
@@ -69,7 +97,20 @@ export function tinySpec(overrides: { sftSteps?: number; mathSteps?: number; eve
         ...math,
       },
     ],
-    evaluate: { after: 'stage', suites: [{ name: 'sums', domain: 'math', data: tinyData.test, grader: { type: 'prefix' }, k: 2, sampling: { temperature: 1, max_response: 6 }, prompt_format: 'auto' }] },
+    evaluate: {
+      after: 'stage',
+      suites: [
+        {
+          name: 'sums',
+          domain: 'math',
+          data: tinyData.test,
+          grader: { type: 'prefix' },
+          k: 2,
+          sampling: { temperature: 1, max_response: 6 },
+          prompt_format: 'auto',
+        },
+      ],
+    },
     checkpoints: { every_steps: everySteps },
     samples: { per_step: 3 },
     resources: { accelerator: 'cpu', min_memory_gb: 0, runner_labels: {} },
@@ -80,7 +121,10 @@ export function tinySpec(overrides: { sftSteps?: number; mathSteps?: number; eve
   });
 }
 
-const sums = Array.from({ length: 40 }, (_, i) => ({ prompt: `${i % 7}+${i % 10}=`, answer: String((i % 7) + (i % 10)) }));
+const sums = Array.from({ length: 40 }, (_, i) => ({
+  prompt: `${i % 7}+${i % 10}=`,
+  answer: String((i % 7) + (i % 10)),
+}));
 
 export const tinyRows = {
   sft: sums.map(({ prompt, answer }) => ({

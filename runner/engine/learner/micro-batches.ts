@@ -34,7 +34,9 @@ export function bucketLength(length: number): number {
 
 /** `tokenBudget` bounds B x S, except where a single sequence is longer. The order is a function of the lengths alone. */
 export function cutMicroBatches(sequences: readonly WeightedSequence[], tokenBudget: number): MicroBatch[] {
-  const order = sequences.map((_, index) => index).sort((a, b) => lengthOf(sequences[a]!) - lengthOf(sequences[b]!) || a - b);
+  const order = sequences
+    .map((_, index) => index)
+    .sort((a, b) => lengthOf(sequences[a]!) - lengthOf(sequences[b]!) || a - b);
   const byBucket = new Map<number, number[]>();
   for (const index of order) {
     const S = bucketLength(lengthOf(sequences[index]!));
@@ -54,7 +56,12 @@ function rowsPerBatch(rows: number, S: number, tokenBudget: number): number {
   return Math.min(within, 2 ** Math.ceil(Math.log2(rows)));
 }
 
-function fill(sequences: readonly WeightedSequence[], rows: readonly number[], B: number, S: number): MicroBatch {
+function fill(
+  sequences: readonly WeightedSequence[],
+  rows: readonly number[],
+  B: number,
+  S: number,
+): MicroBatch {
   const tokens_BS = new Int32Array(B * S);
   const weights_BS = new Float32Array(B * S);
   const lengths_B = new Int32Array(B);
@@ -70,5 +77,7 @@ function fill(sequences: readonly WeightedSequence[], rows: readonly number[], B
 }
 
 function chunks<T>(items: readonly T[], size: number): T[][] {
-  return Array.from({ length: Math.ceil(items.length / size) }, (_, i) => items.slice(i * size, (i + 1) * size));
+  return Array.from({ length: Math.ceil(items.length / size) }, (_, i) =>
+    items.slice(i * size, (i + 1) * size),
+  );
 }

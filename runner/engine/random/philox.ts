@@ -4,7 +4,10 @@
 const ROUNDS = 10;
 
 /** Four 32-bit words (unsigned) for a key of two words and a counter of four. */
-export function philox(key: readonly [number, number], counter: readonly [number, number, number, number]): [number, number, number, number] {
+export function philox(
+  key: readonly [number, number],
+  counter: readonly [number, number, number, number],
+): [number, number, number, number] {
   let [k0, k1] = key;
   let [c0, c1, c2, c3] = counter;
   for (let round = 0; round < ROUNDS; round += 1) {

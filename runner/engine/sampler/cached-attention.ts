@@ -47,8 +47,19 @@ export interface CachedAttention {
 }
 
 /** Attention of S new tokens a row over all tokens of its cache, the new ones (appended by the call) included. */
-export function cachedAttention(args: CachedAttention, heads: Heads): { output: Value; keyCache: Value; valueCache: Value } {
-  const inputs = [args.query, args.key, args.value, args.keyCache, args.valueCache, args.lastPositions, args.longest];
+export function cachedAttention(
+  args: CachedAttention,
+  heads: Heads,
+): { output: Value; keyCache: Value; valueCache: Value } {
+  const inputs = [
+    args.query,
+    args.key,
+    args.value,
+    args.keyCache,
+    args.valueCache,
+    args.lastPositions,
+    args.longest,
+  ];
   const [output, keyCache, valueCache] = applyAll(cachedAttentionOp, inputs, heads) as [Value, Value, Value];
   return { output, keyCache, valueCache };
 }
@@ -58,7 +69,14 @@ const rotaryAtOp = defineOp<{ readonly heads: number }>({
   infer(inputs, { heads }) {
     const [x, positions, cos] = [operand(inputs, 0), operand(inputs, 1), operand(inputs, 2)];
     const fits = x.shape.length === 3 && sizeAt(x.shape, 2) === heads * 2 * sizeAt(cos.shape, 1);
-    expectThat(fits && positions.shape.length === 2, 'rotary_at', 'x [B,S,H*hd], positions [B,S], tables [capacity,hd/2]', x, positions, cos);
+    expectThat(
+      fits && positions.shape.length === 2,
+      'rotary_at',
+      'x [B,S,H*hd], positions [B,S], tables [capacity,hd/2]',
+      x,
+      positions,
+      cos,
+    );
     return [{ dtype: x.dtype, shape: x.shape }];
   },
   emit(emitter, { inputs, from, to, attributes }) {
@@ -66,9 +84,14 @@ const rotaryAtOp = defineOp<{ readonly heads: number }>({
     // it accepts for head sizes in multiples of 8.
     const [B, S, width] = operand(inputs, 0).shape as [number, number, number];
     const [x, positions, cos, sin] = from as [string, string, string, string];
-    const split = emitter.node('Reshape', [x, emitter.int64s([B, S, attributes.heads, width / attributes.heads])]);
+    const split = emitter.node('Reshape', [
+      x,
+      emitter.int64s([B, S, attributes.heads, width / attributes.heads]),
+    ]);
     const headsFirst = emitter.node('Transpose', [split], { attributes: { perm: { ints: [0, 2, 1, 3] } } });
-    const turned = emitter.node('RotaryEmbedding', [headsFirst, positions, cos, sin], { domain: 'com.microsoft' });
+    const turned = emitter.node('RotaryEmbedding', [headsFirst, positions, cos, sin], {
+      domain: 'com.microsoft',
+    });
     const rowsFirst = emitter.node('Transpose', [turned], { attributes: { perm: { ints: [0, 2, 1, 3] } } });
     emitter.node('Reshape', [rowsFirst, emitter.int64s([B, S, width])], { outputs: to });
   },

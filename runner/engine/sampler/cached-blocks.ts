@@ -27,7 +27,12 @@ interface Positions {
 }
 
 /** Declares the inputs and outputs of `graph` and returns the hidden states [B*S, D] after the last block. */
-export function cachedBlocks(graph: Graph, config: LlamaConfig, { B, capacity }: CacheShape, S: number): Value {
+export function cachedBlocks(
+  graph: Graph,
+  config: LlamaConfig,
+  { B, capacity }: CacheShape,
+  S: number,
+): Value {
   const tokens = graph.input('tokens', 'int32', [B * S]);
   const at: Positions = {
     positions: graph.input('positions', 'int64', [B, S]),
@@ -37,16 +42,27 @@ export function cachedBlocks(graph: Graph, config: LlamaConfig, { B, capacity }:
     sin: graph.input('sin', 'float32', [capacity, config.headSize / 2]),
   };
   let x = gatherRows(graph.input('embedding', 'float32', [config.vocabSize, config.hiddenSize]), tokens);
-  for (let layer = 0; layer < config.layers; layer += 1) x = cachedBlock(graph, config, { B, capacity }, S, layer, x, at);
+  for (let layer = 0; layer < config.layers; layer += 1)
+    x = cachedBlock(graph, config, { B, capacity }, S, layer, x, at);
   return x;
 }
 
-function cachedBlock(graph: Graph, config: LlamaConfig, { B, capacity }: CacheShape, S: number, layer: number, x: Value, at: Positions): Value {
+function cachedBlock(
+  graph: Graph,
+  config: LlamaConfig,
+  { B, capacity }: CacheShape,
+  S: number,
+  layer: number,
+  x: Value,
+  at: Positions,
+): Value {
   const { hiddenSize: D, intermediateSize: F, heads: H, kvHeads: KV, headSize: hd, rmsNormEps } = config;
   const weight = (role: string, shape: number[]) => graph.input(`${layer}.${role}`, 'float32', shape);
   const normal = rmsNorm(x, weight('attention_norm', [D]), rmsNormEps);
   const qkv = gemm(normal, weight('qkv', [(H + 2 * KV) * hd, D]), { transB: true });
-  const [q, k, v] = split(qkv, 1, [H * hd, KV * hd, KV * hd]).map((part) => reshape(part, [B, S, part.shape[1]!])) as [Value, Value, Value];
+  const [q, k, v] = split(qkv, 1, [H * hd, KV * hd, KV * hd]).map((part) =>
+    reshape(part, [B, S, part.shape[1]!]),
+  ) as [Value, Value, Value];
   const cache = (kind: string) => graph.input(`${layer}.${kind}_cache`, 'float32', [B, KV, capacity, hd]);
   const attended = cachedAttention(
     {
@@ -62,8 +78,13 @@ function cachedBlock(graph: Graph, config: LlamaConfig, { B, capacity }: CacheSh
   );
   graph.output(`${layer}.key_cache_out`, attended.keyCache);
   graph.output(`${layer}.value_cache_out`, attended.valueCache);
-  const mixed = add(x, gemm(reshape(attended.output, [B * S, H * hd]), weight('o', [D, H * hd]), { transB: true }));
-  const gateUp = gemm(rmsNorm(mixed, weight('mlp_norm', [D]), rmsNormEps), weight('gate_up', [2 * F, D]), { transB: true });
+  const mixed = add(
+    x,
+    gemm(reshape(attended.output, [B * S, H * hd]), weight('o', [D, H * hd]), { transB: true }),
+  );
+  const gateUp = gemm(rmsNorm(mixed, weight('mlp_norm', [D]), rmsNormEps), weight('gate_up', [2 * F, D]), {
+    transB: true,
+  });
   const [gate, up] = split(gateUp, 1, [F, F]) as [Value, Value];
   return add(mixed, gemm(siluMul(gate, up), weight('down', [D, F]), { transB: true }));
 }

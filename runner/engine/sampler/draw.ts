@@ -55,7 +55,8 @@ export function greedyTokens(logits: Value): Drawn {
 const chunkSize = (V: number): number => Math.min(128, 2 ** Math.ceil(Math.log2(Math.sqrt(V))));
 
 /** How many of the ascending values [B,N] lie below x [B,1]: the index of the first that does not, int32 [B,1]. */
-const countBelow = (ascending: Value, x: Value): Value => cast(reduceSum(cast(less(ascending, x), 'float32'), [1], true), 'int32');
+const countBelow = (ascending: Value, x: Value): Value =>
+  cast(reduceSum(cast(less(ascending, x), 'float32'), [1], true), 'int32');
 
 const atMost = (a: Value, b: Value): Value => where(less(a, b), a, b);
 
@@ -64,7 +65,11 @@ function zeroColumn(like: Value): Value {
 }
 
 function rowStarts(like: Value, B: number, C: number): Value {
-  return like.graph.constant('int32', [B], Int32Array.from({ length: B }, (_, b) => b * C));
+  return like.graph.constant(
+    'int32',
+    [B],
+    Int32Array.from({ length: B }, (_, b) => b * C),
+  );
 }
 
 function padded(x: Value, width: number): Value {

@@ -20,10 +20,16 @@ export function decodeGraph(config: LlamaConfig, shape: CacheShape, greedy: bool
   const graph = new Graph();
   const x = cachedBlocks(graph, config, shape, 1);
   const normal = rmsNorm(x, graph.input('final_norm', 'float32', [config.hiddenSize]), config.rmsNormEps);
-  const logits = gemm(normal, graph.input('head', 'float32', [config.vocabSize, config.hiddenSize]), { transB: true });
+  const logits = gemm(normal, graph.input('head', 'float32', [config.vocabSize, config.hiddenSize]), {
+    transB: true,
+  });
   const { tokens, logProbs } = greedy
     ? greedyTokens(logits)
-    : drawTokens(logits, graph.input('uniform', 'float32', [shape.B, 1]), graph.input('inverse_temperature', 'float32', []));
+    : drawTokens(
+        logits,
+        graph.input('uniform', 'float32', [shape.B, 1]),
+        graph.input('inverse_temperature', 'float32', []),
+      );
   graph.output('next_tokens', tokens);
   graph.output('log_probs', logProbs);
   return graph;

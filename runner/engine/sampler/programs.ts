@@ -40,7 +40,13 @@ export class SamplingPrograms implements Disposable {
   readonly #decode = new Map<string, DecodeProgram>();
   readonly #prefill = new Map<number, PrefillProgram>();
 
-  constructor(runtime: Runtime, model: SampledModel, weights: Readonly<Record<string, Tensor>>, rows: number, capacity: number) {
+  constructor(
+    runtime: Runtime,
+    model: SampledModel,
+    weights: Readonly<Record<string, Tensor>>,
+    rows: number,
+    capacity: number,
+  ) {
     this.#runtime = runtime;
     this.#model = model;
     this.#weights = weights;
@@ -65,11 +71,24 @@ export class SamplingPrograms implements Disposable {
       nextTokens: new Int32Array(B),
       logProbs: new Float32Array(B),
     };
-    const draws: Record<string, Tensor> = greedy ? {} : { uniform: this.#tensor('float32', [B, 1], program.uniform), inverse_temperature: this.#tensor('float32', [], program.inverseTemperature) };
+    const draws: Record<string, Tensor> = greedy
+      ? {}
+      : {
+          uniform: this.#tensor('float32', [B, 1], program.uniform),
+          inverse_temperature: this.#tensor('float32', [], program.inverseTemperature),
+        };
     const caches = this.cache.tensors(this.#runtime, this.#scope, B);
-    const outputs = { next_tokens: this.#tensor('int32', [B], program.nextTokens), log_probs: this.#tensor('float32', [B], program.logProbs) };
+    const outputs = {
+      next_tokens: this.#tensor('int32', [B], program.nextTokens),
+      log_probs: this.#tensor('float32', [B], program.logProbs),
+    };
     const graph = decodeGraph(this.#model.config, { B, capacity: this.cache.capacity }, greedy);
-    const binding = await this.#compile(graph, `decode [${B}] of ${this.cache.capacity}`, { ...this.#inputs(buffers, B, 1), ...this.#weights, ...draws, ...caches.inputs }, { ...outputs, ...caches.outputs });
+    const binding = await this.#compile(
+      graph,
+      `decode [${B}] of ${this.cache.capacity}`,
+      { ...this.#inputs(buffers, B, 1), ...this.#weights, ...draws, ...caches.inputs },
+      { ...outputs, ...caches.outputs },
+    );
     const compiled = { ...program, binding };
     this.#decode.set(key, compiled);
     return compiled;
@@ -80,10 +99,17 @@ export class SamplingPrograms implements Disposable {
     const known = this.#prefill.get(S);
     if (known) return known;
     const buffers = newBuffers(1, S);
-    const weights = Object.fromEntries(Object.entries(this.#weights).filter(([name]) => name !== 'head' && name !== 'final_norm'));
+    const weights = Object.fromEntries(
+      Object.entries(this.#weights).filter(([name]) => name !== 'head' && name !== 'final_norm'),
+    );
     const caches = this.promptCache.tensors(this.#runtime, this.#scope, 1);
     const graph = prefillGraph(this.#model.config, this.cache.capacity, S);
-    const binding = await this.#compile(graph, `prefill [${S}] of ${this.cache.capacity}`, { ...this.#inputs(buffers, 1, S), ...weights, ...caches.inputs }, caches.outputs);
+    const binding = await this.#compile(
+      graph,
+      `prefill [${S}] of ${this.cache.capacity}`,
+      { ...this.#inputs(buffers, 1, S), ...weights, ...caches.inputs },
+      caches.outputs,
+    );
     const compiled = { ...buffers, binding };
     this.#prefill.set(S, compiled);
     return compiled;
@@ -93,7 +119,12 @@ export class SamplingPrograms implements Disposable {
     this.#scope[Symbol.dispose]();
   }
 
-  async #compile(graph: Parameters<typeof serialize>[0], label: string, inputs: Record<string, Tensor>, outputs: Record<string, Tensor>): Promise<Binding> {
+  async #compile(
+    graph: Parameters<typeof serialize>[0],
+    label: string,
+    inputs: Record<string, Tensor>,
+    outputs: Record<string, Tensor>,
+  ): Promise<Binding> {
     const session = this.#scope.own(await this.#runtime.createSession(serialize(graph, label), { label }));
     return this.#scope.own(session.bind(inputs, outputs));
   }

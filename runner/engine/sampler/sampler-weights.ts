@@ -16,14 +16,23 @@ export interface SampledModel {
 }
 
 /** Tensors by input name; `scope` owns them. */
-export function samplerWeights(runtime: Runtime, scope: Scope, { config, layout, weights }: SampledModel): Record<string, Tensor> {
+export function samplerWeights(
+  runtime: Runtime,
+  scope: Scope,
+  { config, layout, weights }: SampledModel,
+): Record<string, Tensor> {
   const { hiddenSize: D } = config;
   const rows = (names: readonly string[]): Tensor => {
     const view = spanOf(layout, weights, names);
     return scope.own(runtime.tensor('float32', [view.length / D, D], view));
   };
-  const whole = (name: string): Tensor => scope.own(runtime.tensor('float32', [...layout.slots.get(name)!.shape], slotView(layout, weights, name)));
-  const tensors: Record<string, Tensor> = { embedding: whole(embeddingName), final_norm: whole(finalNormName), head: whole(headName(config)) };
+  const whole = (name: string): Tensor =>
+    scope.own(runtime.tensor('float32', [...layout.slots.get(name)!.shape], slotView(layout, weights, name)));
+  const tensors: Record<string, Tensor> = {
+    embedding: whole(embeddingName),
+    final_norm: whole(finalNormName),
+    head: whole(headName(config)),
+  };
   for (let layer = 0; layer < config.layers; layer += 1) {
     const name = (role: BlockRole) => blockTensorName(layer, role);
     tensors[`${layer}.qkv`] = rows([name('q'), name('k'), name('v')]);
@@ -41,7 +50,8 @@ function spanOf(layout: ParameterLayout, arena: Arena, names: readonly string[])
   const slots = names.map((name) => layout.slots.get(name)!);
   slots.slice(1).forEach((slot, i) => {
     const before = slots[i]!;
-    if (before.offset + before.size !== slot.offset) throw new Error(`internal: ${before.name} and ${slot.name} are not neighbours in the arena`);
+    if (before.offset + before.size !== slot.offset)
+      throw new Error(`internal: ${before.name} and ${slot.name} are not neighbours in the arena`);
   });
   const first = slots[0]!;
   const last = slots.at(-1)!;

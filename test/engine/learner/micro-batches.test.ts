@@ -8,7 +8,9 @@ const sequence = (length: number, fill: number) => ({
 
 describe('bucketLength', () => {
   it('pads to recurring lengths, by less than an eighth beyond 64', () => {
-    expect([1, 8, 9, 32, 64, 65, 100, 128, 129, 1000].map(bucketLength)).toEqual([8, 8, 16, 32, 64, 72, 104, 128, 144, 1024]);
+    expect([1, 8, 9, 32, 64, 65, 100, 128, 129, 1000].map(bucketLength)).toEqual([
+      8, 8, 16, 32, 64, 72, 104, 128, 144, 1024,
+    ]);
     for (let length = 64; length < 5000; length += 1) {
       const padded = bucketLength(length);
       expect(padded).toBeGreaterThanOrEqual(length);
@@ -31,7 +33,9 @@ describe('cutMicroBatches', () => {
         expect(lengths_B[b]).toBe(tokens_T.length);
         expect([...tokens_BS.subarray(b * S, b * S + tokens_T.length)]).toEqual([...tokens_T]);
         expect([...weights_BS.subarray(b * S, b * S + tokens_T.length)]).toEqual([...weights_T]);
-        expect(tokens_BS.subarray(b * S + tokens_T.length, (b + 1) * S).every((token) => token === 0)).toBe(true);
+        expect(tokens_BS.subarray(b * S + tokens_T.length, (b + 1) * S).every((token) => token === 0)).toBe(
+          true,
+        );
       });
       for (let b = rows.length; b < B; b += 1) expect(lengths_B[b]).toBe(0);
     }

@@ -19,8 +19,14 @@ describe('philox', () => {
 
 describe('draws', () => {
   it('depend on seed, purpose, step, prompt, rollout and position, and on nothing else', () => {
-    const draw = (seed: number, purpose: string, step: number, prompt: number, rollout: number, position: number) =>
-      drawStream(drawKey(seed, purpose, step), prompt, rollout)(position);
+    const draw = (
+      seed: number,
+      purpose: string,
+      step: number,
+      prompt: number,
+      rollout: number,
+      position: number,
+    ) => drawStream(drawKey(seed, purpose, step), prompt, rollout)(position);
     const base = draw(7, 'rollouts/math', 3, 2, 1, 0);
     expect(draw(7, 'rollouts/math', 3, 2, 1, 0)).toBe(base);
     const others = [

@@ -33,7 +33,14 @@ async function draw(V: number, logits: Float32Array, uniform: Float32Array, temp
       uniform: tensor('float32', [B, 1], uniform),
       inverse_temperature: tensor('float32', [], Float32Array.of(1 / temperature)),
     };
-    await scope.own(session.bind(inputs, { tokens: tensor('int32', [B], out.tokens), log_probs: tensor('float32', [B], out.logProbs) })).run();
+    await scope
+      .own(
+        session.bind(inputs, {
+          tokens: tensor('int32', [B], out.tokens),
+          log_probs: tensor('float32', [B], out.logProbs),
+        }),
+      )
+      .run();
     return out;
   } finally {
     scope[Symbol.dispose]();
@@ -53,21 +60,27 @@ function exact(logits: Float32Array, u: number, temperature: number) {
 const random = drawStream(drawKey(11, 'test/draw', 0), 0, 0);
 
 describe('drawTokens', () => {
-  it.each([1, 2, 3, 16, 17, 512, 1000, 32_000, 151_936])('agrees with exact arithmetic over %i words', async (V) => {
-    const logits = Float32Array.from({ length: B * V }, (_, i) => 4 * (random(i) + random(i + 1e6) + random(i + 2e6) - 1.5));
-    const uniform = Float32Array.from({ length: B }, (_, b) => random(b + 3e6));
-    const { tokens, logProbs } = await draw(V, logits, uniform, 0.8);
-    let other = 0;
-    for (let b = 0; b < B; b += 1) {
-      const row = exact(logits.subarray(b * V, (b + 1) * V), uniform[b]!, 0.8);
-      if (tokens[b] !== row.token) other += 1;
-      expect(tokens[b]).toBeGreaterThanOrEqual(0);
-      expect(tokens[b]).toBeLessThan(V);
-      expect(logProbs[b]).toBeCloseTo(row.logProb(tokens[b]!), 4);
-    }
-    // Rounding may move a draw to the neighbouring word, rarely.
-    expect(other).toBeLessThanOrEqual(V > 10_000 ? 2 : 0);
-  });
+  it.each([1, 2, 3, 16, 17, 512, 1000, 32_000, 151_936])(
+    'agrees with exact arithmetic over %i words',
+    async (V) => {
+      const logits = Float32Array.from(
+        { length: B * V },
+        (_, i) => 4 * (random(i) + random(i + 1e6) + random(i + 2e6) - 1.5),
+      );
+      const uniform = Float32Array.from({ length: B }, (_, b) => random(b + 3e6));
+      const { tokens, logProbs } = await draw(V, logits, uniform, 0.8);
+      let other = 0;
+      for (let b = 0; b < B; b += 1) {
+        const row = exact(logits.subarray(b * V, (b + 1) * V), uniform[b]!, 0.8);
+        if (tokens[b] !== row.token) other += 1;
+        expect(tokens[b]).toBeGreaterThanOrEqual(0);
+        expect(tokens[b]).toBeLessThan(V);
+        expect(logProbs[b]).toBeCloseTo(row.logProb(tokens[b]!), 4);
+      }
+      // Rounding may move a draw to the neighbouring word, rarely.
+      expect(other).toBeLessThanOrEqual(V > 10_000 ? 2 : 0);
+    },
+  );
 
   it('never draws a word without probability, at either end of the unit interval', async () => {
     const V = 300;
@@ -87,7 +100,12 @@ describe('drawTokens', () => {
     const counts = new Float64Array(V);
     const rounds = 200;
     for (let round = 0; round < rounds; round += 1) {
-      const { tokens } = await draw(V, logits, Float32Array.from({ length: B }, (_, b) => random(5e6 + round * B + b)), 1);
+      const { tokens } = await draw(
+        V,
+        logits,
+        Float32Array.from({ length: B }, (_, b) => random(5e6 + round * B + b)),
+        1,
+      );
       for (const token of tokens) counts[token]! += 1;
     }
     const n = rounds * B;

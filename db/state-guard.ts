@@ -3,10 +3,8 @@
 // and listeners hear of new events. Run as a script it prints the SQL; a migration holds that text, and a
 // test compares the two: a change of states.ts needs a new migration.
 import { jobStates, terminalStates } from '../api/contract/job.ts';
+import { eventChannel } from './events/listen.ts';
 import { initialState, moves } from './states.ts';
-
-/** Channel of NOTIFY; the payload is the job's id. A latency hint only: polling must work without it. */
-export const eventChannel = 'millrace_events';
 
 const quoted = (values: readonly string[]) => values.map((value) => `'${value}'`).join(', ');
 
@@ -60,4 +58,4 @@ create or replace trigger events_notify after insert on events referencing new t
 `;
 }
 
-if (import.meta.main) process.stdout.write(stateGuardSql());
+if (process.argv[1] === import.meta.filename) process.stdout.write(stateGuardSql());

@@ -26,19 +26,22 @@ export interface Next {
 
 /** Cancel wins over everything, then success; a transient failure is retried while attempts are left. */
 export function afterAttempt(held: Held, outcome: Outcome): Next {
-  const failures = held.committed ? 0 : held.failuresWithoutCheckpoint;
-  const end = { reason: null, message: null, failuresWithoutCheckpoint: failures, delayMs: 0 };
+  const end = {
+    reason: null,
+    message: null,
+    failuresWithoutCheckpoint: held.failuresWithoutCheckpoint,
+    delayMs: 0,
+  };
   if (held.state === 'cancelling') return { ...end, state: 'cancelled' };
   if (outcome.type === 'succeeded') return { ...end, state: 'succeeded' };
-  return afterFailure(held, asFailure(outcome), failures);
+  return afterFailure(held, asFailure(outcome));
 }
 
-function afterFailure(held: Held, failure: Failure, formerFailures: number): Next {
-  const { reason, message } = failure;
+function afterFailure(held: Held, { reason, message }: Failure): Next {
+  const failures = held.committed ? 0 : held.failuresWithoutCheckpoint + 1;
   if (failureReasons[reason] === 'permanent') {
-    return { state: 'failed', reason, message, failuresWithoutCheckpoint: formerFailures, delayMs: 0 };
+    return { state: 'failed', reason, message, failuresWithoutCheckpoint: failures, delayMs: 0 };
   }
-  const failures = held.committed ? 0 : formerFailures + 1;
   if (failures >= held.maxAttempts) {
     const limit = `${message} (given up: ${failures} attempts in a row ended without a new checkpoint, max_attempts is ${held.maxAttempts})`;
     return { state: 'failed', reason, message: limit, failuresWithoutCheckpoint: failures, delayMs: 0 };

@@ -2,10 +2,10 @@
 // among them; nothing after the terminal event; listeners hear of news.
 import { expect, test } from 'vitest';
 import { appendEvents } from '../../db/events/append.ts';
+import { listenForEvents } from '../../db/events/listen.ts';
 import { eventsAfter } from '../../db/events/page.ts';
 import { cancelJob } from '../../db/queue/cancel.ts';
 import { finishAttempt } from '../../db/queue/finish.ts';
-import { eventChannel } from '../../db/state-guard.ts';
 import { useDatabase } from '../support/postgres.ts';
 import { insertJob, insertProject, runningJob, seqsOf, upTo } from './support.ts';
 
@@ -78,9 +78,9 @@ test('two numbers of one job cannot be taken twice even by hand', async () => {
 
 test('NOTIFY names the job, once for each batch', async () => {
   const heard: string[] = [];
-  const listening = await pg.sql.listen(eventChannel, (payload) => void heard.push(payload));
+  const stop = await listenForEvents(pg.sql, (job) => void heard.push(job));
   const id = await insertJob(pg.db, { projectId: await insertProject(pg.db) });
   await appendEvents(pg.db, id, 0, [skipped('a'), skipped('b')]);
   await expect.poll(() => heard.filter((payload) => payload === id), { timeout: 10_000 }).toHaveLength(2);
-  await listening.unlisten();
+  await stop();
 });

@@ -104,7 +104,9 @@ describe('finish', () => {
     await finish(running, crashed);
     await backdate(pg.db, id);
     running = await claimAgain(pg.db, running.fence);
+    expect(await jobRow(pg.db, id)).toMatchObject({ failuresWithoutCheckpoint: 1 });
     await commitCheckpoint(pg.db, running.fence, checkpointAt(running.fence, 5));
+    expect(await jobRow(pg.db, id)).toMatchObject({ failuresWithoutCheckpoint: 0 });
     expect(await finish(running, crashed)).toEqual({ state: 'queued' });
     expect(await jobRow(pg.db, id)).toMatchObject({ failuresWithoutCheckpoint: 0 });
     await backdate(pg.db, id);

@@ -1,0 +1,59 @@
+// The decision after an attempt, as a table.
+import { expect, test } from 'vitest';
+import type { Outcome } from '../../api/contract/runner.ts';
+import { afterAttempt, retryDelay, type Held } from '../../db/queue/after-attempt.ts';
+
+const held: Held = {
+  state: 'running',
+  attempt: 4,
+  failuresWithoutCheckpoint: 0,
+  maxAttempts: 3,
+  committed: false,
+};
+const crash: Outcome = { type: 'failed', reason: 'trainer_crashed', message: 'm' };
+const bad: Outcome = { type: 'failed', reason: 'invalid_model', message: 'm' };
+const done: Outcome = { type: 'succeeded' };
+
+test.each<[string, Partial<Held>, Outcome, object]>([
+  ['success', {}, done, { state: 'succeeded', reason: null }],
+  ['success while pausing', { state: 'pausing' }, done, { state: 'succeeded' }],
+  ['success while cancelling', { state: 'cancelling' }, done, { state: 'cancelled' }],
+  ['permanent failure', {}, bad, { state: 'failed', reason: 'invalid_model', message: 'm' }],
+  ['permanent failure while cancelling', { state: 'cancelling' }, bad, { state: 'cancelled', reason: null }],
+  [
+    'first failure',
+    {},
+    crash,
+    { state: 'queued', failuresWithoutCheckpoint: 1, delayMs: retryDelay.firstMs },
+  ],
+  [
+    'second failure',
+    { failuresWithoutCheckpoint: 1 },
+    crash,
+    { state: 'queued', failuresWithoutCheckpoint: 2, delayMs: 2 * retryDelay.firstMs },
+  ],
+  [
+    'last failure',
+    { failuresWithoutCheckpoint: 2 },
+    crash,
+    { state: 'failed', reason: 'trainer_crashed', failuresWithoutCheckpoint: 3 },
+  ],
+  [
+    'failure after a checkpoint',
+    { failuresWithoutCheckpoint: 2, committed: true },
+    crash,
+    { state: 'queued', failuresWithoutCheckpoint: 0, delayMs: retryDelay.firstMs },
+  ],
+  ['one attempt allowed, with a checkpoint', { maxAttempts: 1, committed: true }, crash, { state: 'queued' }],
+  ['one attempt allowed, without', { maxAttempts: 1 }, crash, { state: 'failed' }],
+  [
+    'the hundredth failure waits no longer than the cap',
+    { maxAttempts: 100, failuresWithoutCheckpoint: 98 },
+    crash,
+    { state: 'queued', delayMs: retryDelay.capMs },
+  ],
+  ['failure while pausing', { state: 'pausing' }, crash, { state: 'paused', reason: 'trainer_crashed' }],
+  ['cancelled unasked', {}, { type: 'cancelled' }, { state: 'queued', reason: 'runner_stopped' }],
+])('%s', (_what, change, outcome, expected) => {
+  expect(afterAttempt({ ...held, ...change }, outcome)).toMatchObject(expected);
+});

@@ -55,7 +55,8 @@ export async function startApi(storeUrl: string): Promise<ApiProcess> {
       .key;
   };
   const [admin, runnerKey] = [key('admin'), key('runner')];
-  let { child, url } = await start(env);
+  const { child: first, url } = await start(env);
+  let child = first;
   env['PORT'] = new URL(url).port;
   const kill = async (): Promise<void> => {
     child.kill('SIGKILL');

@@ -52,7 +52,11 @@ export function createApp(options: AppOptions): App {
   });
   app.use('/v1/*', authenticate(services), storableQuery);
   addRoutes(app, services);
-  app.notFound((c) => problemResponse(methodNotAllowed(app, c.req) ?? new ProblemError('not_found', `there is no route ${c.req.path}`)));
+  app.notFound((c) =>
+    problemResponse(
+      methodNotAllowed(app, c.req) ?? new ProblemError('not_found', `there is no route ${c.req.path}`),
+    ),
+  );
   return app;
 }
 
@@ -74,7 +78,8 @@ function addRoutes(app: App, services: Services): void {
     info: {
       title: 'Millrace',
       version: '1',
-      description: 'Post-training of language models as jobs. Errors are application/problem+json with a stable `code`.',
+      description:
+        'Post-training of language models as jobs. Errors are application/problem+json with a stable `code`.',
     },
   });
 }

@@ -40,25 +40,47 @@ export function createClient(options: ClientOptions) {
   const call = caller(options);
   const get = <T extends z.ZodType>(schema: T, path: string, query?: Query) =>
     call(schema, { method: 'GET', path, ...(query && { query }), repeatable: true });
-  const created = ({ idempotencyKey }: Creating) => ({ 'idempotency-key': idempotencyKey ?? crypto.randomUUID() });
+  const created = ({ idempotencyKey }: Creating) => ({
+    'idempotency-key': idempotencyKey ?? crypto.randomUUID(),
+  });
 
   return {
     createJob: (spec: JobSpecInput, creating: Creating = {}) =>
-      call(jobDetail, { method: 'POST', path: '/v1/jobs', json: spec, headers: created(creating), repeatable: true }),
+      call(jobDetail, {
+        method: 'POST',
+        path: '/v1/jobs',
+        json: spec,
+        headers: created(creating),
+        repeatable: true,
+      }),
     jobs: (query?: Query) => get(page(job), '/v1/jobs', query),
     job: (id: string) => get(jobDetail, `/v1/jobs/${encodeURIComponent(id)}`),
-    cancelJob: (id: string) => call(job, { method: 'POST', path: `/v1/jobs/${encodeURIComponent(id)}/cancel`, repeatable: true }),
+    cancelJob: (id: string) =>
+      call(job, { method: 'POST', path: `/v1/jobs/${encodeURIComponent(id)}/cancel`, repeatable: true }),
 
     /** Every event after `after` (0: from the beginning), live, until the job's last one; reconnects by itself. */
-    events: (id: string, follow: { after?: number; signal?: AbortSignal } = {}) => followEvents(options, id, follow),
-    eventsPage: (id: string, query?: Query) => get(page(jobEvent), `/v1/jobs/${encodeURIComponent(id)}/events`, query),
-    metrics: (id: string, query?: Query) => get(page(metricPoint), `/v1/jobs/${encodeURIComponent(id)}/metrics`, query),
-    evaluations: (id: string, query?: Query) => get(page(evaluation), `/v1/jobs/${encodeURIComponent(id)}/evaluations`, query),
-    samples: (id: string, query?: Query) => get(page(sample), `/v1/jobs/${encodeURIComponent(id)}/samples`, query),
+    events: (id: string, follow: { after?: number; signal?: AbortSignal } = {}) =>
+      followEvents(options, id, follow),
+    eventsPage: (id: string, query?: Query) =>
+      get(page(jobEvent), `/v1/jobs/${encodeURIComponent(id)}/events`, query),
+    metrics: (id: string, query?: Query) =>
+      get(page(metricPoint), `/v1/jobs/${encodeURIComponent(id)}/metrics`, query),
+    evaluations: (id: string, query?: Query) =>
+      get(page(evaluation), `/v1/jobs/${encodeURIComponent(id)}/evaluations`, query),
+    samples: (id: string, query?: Query) =>
+      get(page(sample), `/v1/jobs/${encodeURIComponent(id)}/samples`, query),
     logs: async (id: string, query?: Query) =>
-      (await send(options, { method: 'GET', path: `/v1/jobs/${encodeURIComponent(id)}/logs`, ...(query && { query }), repeatable: true })).text(),
+      (
+        await send(options, {
+          method: 'GET',
+          path: `/v1/jobs/${encodeURIComponent(id)}/logs`,
+          ...(query && { query }),
+          repeatable: true,
+        })
+      ).text(),
 
-    checkpoints: (jobId: string, query?: Query) => get(page(checkpoint), `/v1/jobs/${encodeURIComponent(jobId)}/checkpoints`, query),
+    checkpoints: (jobId: string, query?: Query) =>
+      get(page(checkpoint), `/v1/jobs/${encodeURIComponent(jobId)}/checkpoints`, query),
     checkpoint: (id: string) => get(checkpoint, `/v1/checkpoints/${encodeURIComponent(id)}`),
     /** The bytes of a file, as a stream. Names are those of the checkpoint's `files`, or manifest.json. */
     checkpointFile: (id: string, name: string, signal?: AbortSignal) =>
@@ -71,8 +93,20 @@ export function createClient(options: ClientOptions) {
       }),
 
     /** `body`: JSONL or a JSON array, plain or gzipped. */
-    createDataset: (query: DatasetQuery, body: Uint8Array<ArrayBuffer> | Blob | string, creating: Creating = {}) =>
-      call(dataset, { method: 'POST', path: '/v1/datasets', query: { ...query }, body, headers: created(creating), repeatable: true, timeoutMs: null }),
+    createDataset: (
+      query: DatasetQuery,
+      body: Uint8Array<ArrayBuffer> | Blob | string,
+      creating: Creating = {},
+    ) =>
+      call(dataset, {
+        method: 'POST',
+        path: '/v1/datasets',
+        query: { ...query },
+        body,
+        headers: created(creating),
+        repeatable: true,
+        timeoutMs: null,
+      }),
     datasets: (query?: Query) => get(page(dataset), '/v1/datasets', query),
     dataset: (id: string) => get(dataset, `/v1/datasets/${encodeURIComponent(id)}`),
 
@@ -92,12 +126,19 @@ function caller(options: ClientOptions): CheckedCall {
     const parsed = schema.safeParse(await response.json());
     if (parsed.success) return parsed.data;
     const where = `${call.method} ${call.path}`;
-    throw new ApiError(response.status, 'unknown', `the answer to ${where} is not what this version expects: ${parsed.error.message}`);
+    throw new ApiError(
+      response.status,
+      'unknown',
+      `the answer to ${where} is not what this version expects: ${parsed.error.message}`,
+    );
   };
 }
 
-async function* everyItem<T>(list: (query: Query) => Promise<Page<T>>, query: Query = {}): AsyncGenerator<T, void, undefined> {
-  for (let after = query['after']; ; ) {
+async function* everyItem<T>(
+  list: (query: Query) => Promise<Page<T>>,
+  query: Query = {},
+): AsyncGenerator<T, void, undefined> {
+  for (let after = query['after']; ;) {
     const { data, has_more, last_id } = await list({ ...query, after });
     yield* data;
     if (!has_more || last_id === null) return;

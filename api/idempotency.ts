@@ -22,12 +22,19 @@ export interface Keyed {
 }
 
 /** Does the work once for each key; without a key, every time. @throws ProblemError idempotency_conflict. */
-export async function answerOnce(db: Database, keyed: Keyed, work: (tx: Database) => Promise<Answer>): Promise<Answer> {
+export async function answerOnce(
+  db: Database,
+  keyed: Keyed,
+  work: (tx: Database) => Promise<Answer>,
+): Promise<Answer> {
   if (keyed.key === undefined) return db.transaction(work);
   const hash = hashOf(keyed.request);
   const result = await once(db, { projectId: keyed.projectId, key: keyed.key, hash }, work);
   if (result.kind === 'conflict')
-    throw new ProblemError('idempotency_conflict', 'this Idempotency-Key was used for another request: take a new key for a new request');
+    throw new ProblemError(
+      'idempotency_conflict',
+      'this Idempotency-Key was used for another request: take a new key for a new request',
+    );
   return result.answer;
 }
 

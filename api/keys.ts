@@ -28,7 +28,10 @@ async function main(): Promise<void> {
     },
   });
   const parsed = wanted.safeParse(values);
-  if (!parsed.success) throw new Error(parsed.error.issues.map((issue) => `--${issue.path.join('.')}: ${issue.message}`).join('; '));
+  if (!parsed.success)
+    throw new Error(
+      parsed.error.issues.map((issue) => `--${issue.path.join('.')}: ${issue.message}`).join('; '),
+    );
   const url = process.env['DATABASE_URL'];
   if (url === undefined) throw new Error('DATABASE_URL is not set: name the database that the API uses');
   await migrate(url);

@@ -30,4 +30,9 @@ export interface Timing {
   readonly keepAliveMs: number;
 }
 
-export const defaultTiming: Timing = { leaseMs: 30_000, heartbeatMs: 2_000, pollMs: 1_000, keepAliveMs: 15_000 };
+export const defaultTiming: Timing = {
+  leaseMs: 30_000,
+  heartbeatMs: 2_000,
+  pollMs: 1_000,
+  keepAliveMs: 15_000,
+};

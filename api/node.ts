@@ -25,7 +25,14 @@ async function main(): Promise<void> {
   const connected = connect(settings.databaseUrl);
   const hints = createHints();
   const stopping = new AbortController();
-  const app = createApp({ db: connected.db, store, hints, log, stopping: stopping.signal, timing: settings.timing });
+  const app = createApp({
+    db: connected.db,
+    store,
+    hints,
+    log,
+    stopping: stopping.signal,
+    timing: settings.timing,
+  });
   const clock = startClock(connected.db, settings.tickMs, log);
   await listenForHints(connected.sql, hints, log);
   const server = createAdaptorServer({ fetch: app.fetch }) as Server;
@@ -46,7 +53,9 @@ async function main(): Promise<void> {
 
 function listen(server: Server, host: string, port: number): Promise<string> {
   return new Promise((resolve, reject) => {
-    server.once('error', (error) => reject(new SettingsError(`cannot listen on ${host}:${port}: ${error.message}`)));
+    server.once('error', (error) =>
+      reject(new SettingsError(`cannot listen on ${host}:${port}: ${error.message}`)),
+    );
     server.listen(port, host, () => {
       const address = server.address();
       const bound = typeof address === 'object' && address !== null ? address.port : port;
@@ -55,14 +64,16 @@ function listen(server: Server, host: string, port: number): Promise<string> {
   });
 }
 
+/** Connections are closed as soon as their answer has gone out, all of them when the grace is over. */
 function closeServer(server: Server): Promise<void> {
   return new Promise((resolve) => {
-    const timer = setTimeout(() => server.closeAllConnections(), graceMs);
+    const idle = setInterval(() => server.closeIdleConnections(), 50);
+    const late = setTimeout(() => server.closeAllConnections(), graceMs);
     server.close(() => {
-      clearTimeout(timer);
+      clearInterval(idle);
+      clearTimeout(late);
       resolve();
     });
-    server.closeIdleConnections();
   });
 }
 

@@ -11,30 +11,55 @@ export function classify(error: unknown): ProblemError {
   for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) {
     if (cause instanceof StoreError) return ofStore(cause);
     if (isConnectionFault(cause))
-      return new ProblemError('database_unavailable', 'the database cannot be reached: try again in a moment', {
-        headers: { 'retry-after': '2' },
-        cause: error,
-      });
+      return new ProblemError(
+        'database_unavailable',
+        'the database cannot be reached: try again in a moment',
+        {
+          headers: { 'retry-after': '2' },
+          cause: error,
+        },
+      );
     if (isDataFault(cause))
-      return new ProblemError('invalid_spec', `the database refuses a value of the request: ${cause.message}`, { cause: error });
+      return new ProblemError(
+        'invalid_spec',
+        `the database refuses a value of the request: ${cause.message}`,
+        { cause: error },
+      );
   }
-  return new ProblemError('internal', 'a fault of the service; its log has the details under this request id', { cause: error });
+  return new ProblemError(
+    'internal',
+    'a fault of the service; its log has the details under this request id',
+    { cause: error },
+  );
 }
 
-export function logError(log: Logger, problem: ProblemError, request: { request: string; method: string; path: string }): void {
+export function logError(
+  log: Logger,
+  problem: ProblemError,
+  request: { request: string; method: string; path: string },
+): void {
   if (problem.code === 'internal') log.error({ ...request, err: problem.cause }, 'bug');
-  else if (problem.code.endsWith('_unavailable')) log.warn({ ...request, err: problem.cause }, problem.message);
+  else if (problem.code.endsWith('_unavailable'))
+    log.warn({ ...request, err: problem.cause }, problem.message);
 }
 
 function ofHttpException(error: HTTPException): ProblemError {
   if (error.status === 415)
-    return new ProblemError('unsupported_media_type', 'send the body as JSON, with content-type: application/json');
-  return new ProblemError('invalid_json', error.message === '' ? 'the body is not JSON' : error.message, { cause: error });
+    return new ProblemError(
+      'unsupported_media_type',
+      'send the body as JSON, with content-type: application/json',
+    );
+  return new ProblemError('invalid_json', error.message === '' ? 'the body is not JSON' : error.message, {
+    cause: error,
+  });
 }
 
 function ofStore(error: StoreError): ProblemError {
   if (error.code === 'invalid') return new ProblemError('invalid_spec', error.message, { cause: error });
-  return new ProblemError('store_unavailable', error.message, { headers: { 'retry-after': '5' }, cause: error });
+  return new ProblemError('store_unavailable', error.message, {
+    headers: { 'retry-after': '5' },
+    cause: error,
+  });
 }
 
 const codeOf = (error: Error): string => String((error as { code?: unknown }).code ?? '');
@@ -45,4 +70,5 @@ const connectionCodes =
 const isConnectionFault = (error: Error): boolean => connectionCodes.test(codeOf(error));
 
 /** Class 22, data exceptions: a value that no column of ours takes. The contract should have refused it before. */
-const isDataFault = (error: Error): boolean => /^22\w{3}$/.test(codeOf(error)) && error.name === 'PostgresError';
+const isDataFault = (error: Error): boolean =>
+  /^22\w{3}$/.test(codeOf(error)) && error.name === 'PostgresError';

@@ -27,7 +27,8 @@ const refuse: Hook<unknown, Env, string, unknown> = (result) => {
   const [first] = issues;
   const more = issues.length > 1 ? `, and ${issues.length - 1} more` : '';
   const place = first === undefined || first.pointer === '' ? result.target : first.pointer;
-  if (code === 'not_found') throw new ProblemError(code, `the path names nothing: ${first?.message ?? 'not an id'}`);
+  if (code === 'not_found')
+    throw new ProblemError(code, `the path names nothing: ${first?.message ?? 'not an id'}`);
   throw new ProblemError(code, `${place}: ${first?.message ?? 'not valid'}${more}`, { issues });
 };
 

@@ -8,7 +8,11 @@ export interface WirePage<Item> {
   last_id: string | null;
 }
 
-export function pageView<Row, Item>(page: PageOf<Row>, view: (row: Row) => Item, idOf: (row: Row) => string): WirePage<Item> {
+export function pageView<Row, Item>(
+  page: PageOf<Row>,
+  view: (row: Row) => Item,
+  idOf: (row: Row) => string,
+): WirePage<Item> {
   return wirePage(page.rows, page.hasMore, view, idOf);
 }
 
@@ -22,7 +26,12 @@ export function pageFrom<Row, Item>(
   return wirePage(rows.slice(0, limit), rows.length > limit, view, idOf);
 }
 
-function wirePage<Row, Item>(rows: readonly Row[], hasMore: boolean, view: (row: Row) => Item, idOf: (row: Row) => string): WirePage<Item> {
+function wirePage<Row, Item>(
+  rows: readonly Row[],
+  hasMore: boolean,
+  view: (row: Row) => Item,
+  idOf: (row: Row) => string,
+): WirePage<Item> {
   const first = rows[0];
   const last = rows.at(-1);
   return {

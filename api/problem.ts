@@ -43,4 +43,7 @@ export function problemResponse(error: ProblemError): Response {
 }
 
 export const notFound = (what: string, id: string): ProblemError =>
-  new ProblemError('not_found', `there is no ${what} ${JSON.stringify(id.slice(0, 100))} that this key can see`);
+  new ProblemError(
+    'not_found',
+    `there is no ${what} ${JSON.stringify(id.slice(0, 100))} that this key can see`,
+  );

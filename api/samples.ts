@@ -13,7 +13,11 @@ const maxShardBytes = 256 << 20;
 export async function readSamples(store: ObjectStore, rows: readonly SampleRow[]): Promise<Sample[]> {
   const shards = new Map<string, string[]>();
   for (const { key } of rows) if (!shards.has(key)) shards.set(key, await readLines(store, key));
-  return rows.map((row) => ({ ...lineOf(shards.get(row.key)?.[row.line], row), id: String(row.id), attempt: row.attempt }));
+  return rows.map((row) => ({
+    ...lineOf(shards.get(row.key)?.[row.line], row),
+    id: String(row.id),
+    attempt: row.attempt,
+  }));
 }
 
 async function readLines(store: ObjectStore, key: string): Promise<string[]> {
@@ -37,4 +41,8 @@ function lineOf(text: string | undefined, row: SampleRow): ReturnType<typeof sam
 }
 
 const damaged = (key: string, what: string, cause?: unknown): ProblemError =>
-  new ProblemError('store_unavailable', `the object store does not give back what was stored: ${key}: ${what}`, { cause });
+  new ProblemError(
+    'store_unavailable',
+    `the object store does not give back what was stored: ${key}: ${what}`,
+    { cause },
+  );

@@ -11,7 +11,9 @@ export class ApiError extends Error {
   readonly issues: readonly Issue[];
 
   constructor(status: number, code: ProblemCode | 'unknown', detail: string, issues: readonly Issue[] = []) {
-    const places = issues.map(({ pointer, message }) => `\n  ${pointer === '' ? '(body)' : pointer}: ${message}`).join('');
+    const places = issues
+      .map(({ pointer, message }) => `\n  ${pointer === '' ? '(body)' : pointer}: ${message}`)
+      .join('');
     super(`${code} (${status}): ${detail}${places}`);
     this.name = 'ApiError';
     this.status = status;
@@ -34,7 +36,11 @@ export async function apiError(response: Response): Promise<ApiError> {
   const text = await response.text().catch(() => '');
   const parsed = parseProblem(text);
   if (parsed !== undefined) return new ApiError(response.status, parsed.code, parsed.detail, parsed.issues);
-  return new ApiError(response.status, 'unknown', text.slice(0, 300) || response.statusText || 'an answer without a body');
+  return new ApiError(
+    response.status,
+    'unknown',
+    text.slice(0, 300) || response.statusText || 'an answer without a body',
+  );
 }
 
 function parseProblem(text: string): Problem | undefined {

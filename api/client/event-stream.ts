@@ -7,7 +7,9 @@ export interface StreamMessage {
 }
 
 /** The messages of a stream until it ends; a message that the connection cut off is not given. */
-export async function* readEventStream(body: ReadableStream<Uint8Array>): AsyncGenerator<StreamMessage, void, undefined> {
+export async function* readEventStream(
+  body: ReadableStream<Uint8Array>,
+): AsyncGenerator<StreamMessage, void, undefined> {
   let id = '';
   let event = '';
   let data: string[] = [];

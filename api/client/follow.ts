@@ -15,9 +15,13 @@ export interface Follow {
 }
 
 /** Retries for ever while the service is away; other problems (404, 401 …) are thrown. */
-export async function* followEvents(options: ClientOptions, job: string, follow: Follow): AsyncGenerator<JobEvent, void, undefined> {
+export async function* followEvents(
+  options: ClientOptions,
+  job: string,
+  follow: Follow,
+): AsyncGenerator<JobEvent, void, undefined> {
   let after = follow.after ?? 0;
-  for (let failed = 0; ; ) {
+  for (let failed = 0; ;) {
     try {
       const response = await connect(options, job, after, follow.signal);
       if (response.status === 204 || response.body === null) return;
@@ -38,7 +42,12 @@ export async function* followEvents(options: ClientOptions, job: string, follow:
   }
 }
 
-const connect = (options: ClientOptions, job: string, after: number, signal: AbortSignal | undefined): Promise<Response> =>
+const connect = (
+  options: ClientOptions,
+  job: string,
+  after: number,
+  signal: AbortSignal | undefined,
+): Promise<Response> =>
   send(options, {
     method: 'GET',
     path: `/v1/jobs/${encodeURIComponent(job)}/events`,
@@ -53,4 +62,6 @@ const isBreak = (error: unknown): boolean =>
   error instanceof UnreachableError ||
   error instanceof TypeError ||
   (error instanceof ApiError && error.status >= 500) ||
-  (error instanceof Error && error.cause instanceof Error && /socket|terminated|aborted/i.test(error.cause.message));
+  (error instanceof Error &&
+    error.cause instanceof Error &&
+    /socket|terminated|aborted/i.test(error.cause.message));

@@ -30,7 +30,7 @@ export interface Call {
 /** The 2xx answer. @throws ApiError, UnreachableError; the signal's reason when it is aborted. */
 export async function send(options: ClientOptions, call: Call): Promise<Response> {
   const tries = call.repeatable ? (options.tries ?? 5) : 1;
-  for (let failed = 0; ; ) {
+  for (let failed = 0; ;) {
     try {
       return await sendOnce(options, call);
     } catch (error) {
@@ -45,7 +45,9 @@ export async function send(options: ClientOptions, call: Call): Promise<Response
 async function sendOnce(options: ClientOptions, call: Call): Promise<Response> {
   const url = urlOf(options.url, call);
   const timeoutMs = call.timeoutMs === undefined ? (options.timeoutMs ?? 30_000) : call.timeoutMs;
-  const signals = [call.signal, timeoutMs === null ? undefined : AbortSignal.timeout(timeoutMs)].filter((one) => one !== undefined);
+  const signals = [call.signal, timeoutMs === null ? undefined : AbortSignal.timeout(timeoutMs)].filter(
+    (one) => one !== undefined,
+  );
   let response: Response;
   try {
     response = await (options.fetch ?? fetch)(url, {
@@ -63,7 +65,8 @@ async function sendOnce(options: ClientOptions, call: Call): Promise<Response> {
 
 function urlOf(base: string, call: Call): string {
   const query = new URLSearchParams();
-  for (const [name, value] of Object.entries(call.query ?? {})) if (value !== undefined) query.set(name, String(value));
+  for (const [name, value] of Object.entries(call.query ?? {}))
+    if (value !== undefined) query.set(name, String(value));
   const text = query.toString();
   return `${base.replace(/\/+$/, '')}${call.path}${text === '' ? '' : `?${text}`}`;
 }
@@ -75,13 +78,15 @@ const headersOf = (options: ClientOptions, call: Call): Record<string, string> =
 });
 
 function reasonOf(cause: unknown, timeoutMs: number | null): string {
-  if (cause instanceof DOMException && cause.name === 'TimeoutError') return `no answer within ${timeoutMs} ms`;
+  if (cause instanceof DOMException && cause.name === 'TimeoutError')
+    return `no answer within ${timeoutMs} ms`;
   const inner = cause instanceof Error && cause.cause instanceof Error ? cause.cause : cause;
   return inner instanceof Error ? inner.message || String((inner as { code?: unknown }).code) : String(inner);
 }
 
 const worthRetry = (error: unknown): boolean =>
-  error instanceof UnreachableError || (error instanceof ApiError && [429, 502, 503, 504].includes(error.status));
+  error instanceof UnreachableError ||
+  (error instanceof ApiError && [429, 502, 503, 504].includes(error.status));
 
 /** Doubling up to 5 s, less up to half at random, so that many callers do not come back at once. */
 export const backoff = (failed: number, first: number): number =>

@@ -2,7 +2,14 @@
 // its number. A claim may not: an answer that is lost leaves a lease behind, which runs out by itself.
 import type { z } from 'zod';
 import type { CheckedCall } from '../client.ts';
-import type { RegisterRequest, checkpointRequest, claimRequest, finishRequest, heartbeatRequest, reportRequest } from '../contract/runner.ts';
+import type {
+  RegisterRequest,
+  checkpointRequest,
+  claimRequest,
+  finishRequest,
+  heartbeatRequest,
+  reportRequest,
+} from '../contract/runner.ts';
 import {
   checkpointResponse,
   claimResponse,
@@ -18,15 +25,26 @@ interface CallOptions {
 }
 
 export function runnerCalls(call: CheckedCall) {
-  const post = <T extends z.ZodType>(schema: T, path: string, json: unknown, repeatable: boolean, options: CallOptions = {}) =>
-    call(schema, { method: 'POST', path: `/v1/runner/${path}`, json, repeatable, ...options });
+  const post = <T extends z.ZodType>(
+    schema: T,
+    path: string,
+    json: unknown,
+    repeatable: boolean,
+    options: CallOptions = {},
+  ) => call(schema, { method: 'POST', path: `/v1/runner/${path}`, json, repeatable, ...options });
   return {
-    register: (body: RegisterRequest, options?: CallOptions) => post(registerResponse, 'register', body, true, options),
-    claim: (body: z.input<typeof claimRequest>, options?: CallOptions) => post(claimResponse, 'claim', body, false, options),
+    register: (body: RegisterRequest, options?: CallOptions) =>
+      post(registerResponse, 'register', body, true, options),
+    claim: (body: z.input<typeof claimRequest>, options?: CallOptions) =>
+      post(claimResponse, 'claim', body, false, options),
     /** Not repeated: the next heartbeat follows soon enough, and a late one says nothing about now. */
-    heartbeat: (body: z.input<typeof heartbeatRequest>, options?: CallOptions) => post(heartbeatResponse, 'heartbeat', body, false, options),
-    report: (body: z.input<typeof reportRequest>, options?: CallOptions) => post(reportResponse, 'report', body, true, options),
-    checkpoint: (body: z.input<typeof checkpointRequest>, options?: CallOptions) => post(checkpointResponse, 'checkpoints', body, true, options),
-    finish: (body: z.input<typeof finishRequest>, options?: CallOptions) => post(finishResponse, 'finish', body, true, options),
+    heartbeat: (body: z.input<typeof heartbeatRequest>, options?: CallOptions) =>
+      post(heartbeatResponse, 'heartbeat', body, false, options),
+    report: (body: z.input<typeof reportRequest>, options?: CallOptions) =>
+      post(reportResponse, 'report', body, true, options),
+    checkpoint: (body: z.input<typeof checkpointRequest>, options?: CallOptions) =>
+      post(checkpointResponse, 'checkpoints', body, true, options),
+    finish: (body: z.input<typeof finishRequest>, options?: CallOptions) =>
+      post(finishResponse, 'finish', body, true, options),
   };
 }

@@ -1,7 +1,7 @@
 // A committed checkpoint. Its files lie in the store under `prefix`; the manifest (written last) lists each with
 // size and SHA-256. A checkpoint without a committed row does not exist.
 import { z } from 'zod';
-import { checkpointId, jobId, sha256, timestamp } from './names.ts';
+import { checkpointId, int32, jobId, sha256, timestamp } from './names.ts';
 
 export const checkpointKind = z.enum(['step', 'stage_end', 'final']);
 
@@ -35,22 +35,26 @@ export const manifest = z.object({
 export type Manifest = z.infer<typeof manifest>;
 
 /** What a runner commits once the manifest lies in the store. */
-export const checkpointCommit = z.object({
-  stage: z.string(),
-  stage_index: z.number().int(),
-  step: z.number().int(),
-  kind: checkpointKind,
-  prefix: z.string().describe('object keys begin with it, ends with /'),
-  manifest_sha256: sha256,
-  size: z.number().int(),
-  files: z.array(manifestFile).min(1),
-});
+export const checkpointCommit = z
+  .object({
+    stage: z.string(),
+    stage_index: int32,
+    step: int32,
+    kind: checkpointKind,
+    prefix: z.string().describe('object keys begin with it, ends with /'),
+    manifest_sha256: sha256,
+    size: z.number().int(),
+    files: z.array(manifestFile).min(1),
+  })
+  .meta({ id: 'CheckpointCommit' });
 export type CheckpointCommit = z.infer<typeof checkpointCommit>;
 
-export const checkpoint = checkpointCommit.extend({
-  id: checkpointId,
-  job: jobId,
-  attempt: z.number().int(),
-  created_at: timestamp,
-});
+export const checkpoint = checkpointCommit
+  .extend({
+    id: checkpointId,
+    job: jobId,
+    attempt: z.number().int(),
+    created_at: timestamp,
+  })
+  .meta({ id: 'Checkpoint' });
 export type Checkpoint = z.infer<typeof checkpoint>;

@@ -6,7 +6,10 @@ import { datasetKind } from './task.ts';
 export const datasetState = z.enum(['validating', 'ready', 'invalid']);
 
 /** A column of the foreign row, or a value chosen by another column: `{ by: "label", cases: { "1": "output_1" } }`. */
-export const fieldSource = z.union([z.string().min(1), z.strictObject({ by: z.string().min(1), cases: z.record(z.string(), z.string().min(1)) })]);
+export const fieldSource = z.union([
+  z.string().min(1),
+  z.strictObject({ by: z.string().min(1), cases: z.record(z.string(), z.string().min(1)) }),
+]);
 export type FieldSource = z.infer<typeof fieldSource>;
 
 export const fieldMapping = z.record(z.string().min(1), fieldSource);
@@ -25,7 +28,11 @@ export const datasetQuery = z.strictObject({
   answer_format: answerFormat.default('plain'),
 });
 
-export const rowIssue = z.object({ row: z.number().int().describe('0-based'), pointer: z.string(), message: z.string() });
+export const rowIssue = z.object({
+  row: z.number().int().describe('0-based'),
+  pointer: z.string(),
+  message: z.string(),
+});
 export type RowIssue = z.infer<typeof rowIssue>;
 
 export const validationReport = z.object({
@@ -36,15 +43,17 @@ export const validationReport = z.object({
 
 export type ValidationReport = z.infer<typeof validationReport>;
 
-export const dataset = z.object({
-  id: datasetId,
-  name,
-  kind: datasetKind,
-  state: datasetState,
-  rows: z.number().int(),
-  size: z.number().int().describe('bytes of the stored JSONL'),
-  sha256: sha256.describe('of the stored JSONL'),
-  report: validationReport,
-  created_at: timestamp,
-});
+export const dataset = z
+  .object({
+    id: datasetId,
+    name,
+    kind: datasetKind,
+    state: datasetState,
+    rows: z.number().int(),
+    size: z.number().int().describe('bytes of the stored JSONL'),
+    sha256: sha256.describe('of the stored JSONL'),
+    report: validationReport,
+    created_at: timestamp,
+  })
+  .meta({ id: 'Dataset' });
 export type Dataset = z.infer<typeof dataset>;

@@ -2,12 +2,12 @@
 // sequence number. Metrics, evaluations and the samples index are derived from entries when they are stored.
 import { z } from 'zod';
 import { failureReason, jobState } from './job.ts';
-import { checkpointId, runnerId, timestamp } from './names.ts';
+import { checkpointId, int32, runnerId, timestamp } from './names.ts';
 
 /** The only mode of this version; thinking modes come with templates that have them. */
 export const mode = z.enum(['thinking', 'non_thinking']);
 
-const at = { stage: z.string(), phase: z.number().int().min(0), step: z.number().int().min(0) };
+const at = { stage: z.string(), phase: int32.min(0), step: int32.min(0) };
 
 /** JSON has no NaN and no infinity: a metric that is not finite is null. */
 export const metricValues = z.record(z.string().max(100), z.number().nullable());
@@ -21,39 +21,67 @@ export const evaluationCell = z.object({
   value: z.number(),
   low: z.number(),
   high: z.number(),
-  tasks: z.number().int(),
+  tasks: int32,
 });
 export type EvaluationCell = z.infer<typeof evaluationCell>;
 
 /** Index row of one kept rollout; its text lies in the shard `key` at `line`. */
 export const sampleIndex = z.object({
-  line: z.number().int().min(0),
-  task: z.number().int().min(0).describe('row of the dataset'),
-  rollout: z.number().int().min(0),
+  line: int32.min(0),
+  task: int32.min(0).describe('row of the dataset'),
+  rollout: int32.min(0),
   mode,
   status: z.enum(['scored', 'invalid', 'unscored']),
   reward: z.number().nullable(),
 });
 
 /** What the trainer says. `step` counts finished optimizer steps of the stage: 1 after the first. */
-export const entry = z.discriminatedUnion('type', [
-  z.object({ type: z.literal('stage_started'), stage: z.string(), stage_index: z.number().int(), steps: z.number().int() }),
-  z.object({ type: z.literal('step'), ...at, mode: mode.default('non_thinking'), metrics: metricValues }),
-  z.object({ type: z.literal('step_skipped'), ...at, cause: z.string() }),
-  z.object({ type: z.literal('evaluation'), after: z.string().describe('the stage just ended, or "initial"'), cells: z.array(evaluationCell) }),
-  z.object({ type: z.literal('samples'), ...at, key: z.string(), rows: z.array(sampleIndex) }),
-  z.object({ type: z.literal('stage_finished'), stage: z.string(), stage_index: z.number().int() }),
-  z.object({ type: z.literal('rewound'), stage: z.string(), to_step: z.number().int() }),
-  z.object({ type: z.literal('resume_inexact'), differences: z.array(z.string()) }),
-]);
+export const entry = z
+  .discriminatedUnion('type', [
+    z.object({ type: z.literal('stage_started'), stage: z.string(), stage_index: int32, steps: int32 }),
+    z.object({ type: z.literal('step'), ...at, mode: mode.default('non_thinking'), metrics: metricValues }),
+    z.object({
+      type: z.literal('step_skipped'),
+      ...at,
+      mode: mode.default('non_thinking'),
+      cause: z.string(),
+      metrics: metricValues.default({}),
+    }),
+    z.object({
+      type: z.literal('evaluation'),
+      after: z.string().describe('the stage just ended, or "initial"'),
+      cells: z.array(evaluationCell),
+    }),
+    z.object({ type: z.literal('samples'), ...at, key: z.string(), rows: z.array(sampleIndex) }),
+    z.object({ type: z.literal('stage_finished'), stage: z.string(), stage_index: int32 }),
+    z.object({ type: z.literal('rewound'), stage: z.string(), to_step: int32 }),
+    z.object({ type: z.literal('resume_inexact'), differences: z.array(z.string()) }),
+  ])
+  .meta({ id: 'Entry' });
 export type Entry = z.infer<typeof entry>;
 
 /** What the service itself adds. */
 export const serviceEvent = z.discriminatedUnion('type', [
-  z.object({ type: z.literal('state'), from: jobState.nullable(), to: jobState, reason: failureReason.nullish(), message: z.string().nullish() }),
+  z.object({
+    type: z.literal('state'),
+    from: jobState.nullable(),
+    to: jobState,
+    reason: failureReason.nullish(),
+    message: z.string().nullish(),
+  }),
   z.object({ type: z.literal('attempt_started'), runner: runnerId, resumed_from: checkpointId.nullable() }),
-  z.object({ type: z.literal('attempt_failed'), reason: failureReason, message: z.string(), retry_at: timestamp.nullable() }),
-  z.object({ type: z.literal('checkpoint'), checkpoint: checkpointId, stage: z.string(), step: z.number().int() }),
+  z.object({
+    type: z.literal('attempt_failed'),
+    reason: failureReason,
+    message: z.string(),
+    retry_at: timestamp.nullable(),
+  }),
+  z.object({
+    type: z.literal('checkpoint'),
+    checkpoint: checkpointId,
+    stage: z.string(),
+    step: z.number().int(),
+  }),
 ]);
 export type ServiceEvent = z.infer<typeof serviceEvent>;
 
@@ -61,5 +89,12 @@ export const eventBody = z.union([entry, serviceEvent]);
 export type EventBody = z.infer<typeof eventBody>;
 
 /** `seq` starts at 1 for each job, without gap; it is the SSE id. */
-export const jobEvent = z.object({ seq: z.number().int(), attempt: z.number().int(), created_at: timestamp, body: eventBody });
+export const jobEvent = z
+  .object({
+    seq: z.number().int(),
+    attempt: z.number().int(),
+    created_at: timestamp,
+    body: eventBody,
+  })
+  .meta({ id: 'JobEvent' });
 export type JobEvent = z.infer<typeof jobEvent>;

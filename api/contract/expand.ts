@@ -8,7 +8,10 @@ import { mathStage, sftStage } from './stage.ts';
 
 const named = { name, domain: name, data: datasetId };
 
-export const expandedStage = z.discriminatedUnion('kind', [sftStage.safeExtend(named), mathStage.extend(named)]);
+export const expandedStage = z.discriminatedUnion('kind', [
+  sftStage.safeExtend(named),
+  mathStage.extend(named),
+]);
 export type ExpandedStage = z.infer<typeof expandedStage>;
 export type ExpandedSftStage = Extract<ExpandedStage, { kind: 'sft' }>;
 export type ExpandedMathStage = Extract<ExpandedStage, { kind: 'math' }>;
@@ -16,12 +19,14 @@ export type ExpandedMathStage = Extract<ExpandedStage, { kind: 'math' }>;
 export const expandedSuite = suite.extend({ domain: name, data: datasetId });
 export type ExpandedSuite = z.infer<typeof expandedSuite>;
 
-export const expandedSpec = z.strictObject({
-  ...cascadeSpec.shape,
-  type: z.enum(['cascade', 'sft']),
-  stages: z.array(expandedStage).min(1),
-  evaluate: z.strictObject({ after: z.literal('stage'), suites: z.array(expandedSuite) }),
-});
+export const expandedSpec = z
+  .strictObject({
+    ...cascadeSpec.shape,
+    type: z.enum(['cascade', 'sft']),
+    stages: z.array(expandedStage).min(1),
+    evaluate: z.strictObject({ after: z.literal('stage'), suites: z.array(expandedSuite) }),
+  })
+  .meta({ id: 'ExpandedSpec' });
 export type ExpandedSpec = z.infer<typeof expandedSpec>;
 
 export interface DataReference {
@@ -35,7 +40,11 @@ export interface DataReference {
 export function dataReferences(spec: JobSpec): DataReference[] {
   const stages =
     spec.type === 'cascade'
-      ? spec.stages.map((stage, index) => ({ pointer: `/stages/${index}/data`, data: stage.data, kind: stage.kind }))
+      ? spec.stages.map((stage, index) => ({
+          pointer: `/stages/${index}/data`,
+          data: stage.data,
+          kind: stage.kind,
+        }))
       : [{ pointer: '/stage/data', data: spec.stage.data, kind: spec.stage.kind }];
   const suites = spec.evaluate.suites.map((entry, index) => ({
     pointer: `/evaluate/suites/${index}/data`,
@@ -49,7 +58,8 @@ export function dataReferences(spec: JobSpec): DataReference[] {
 export function expandSpec(spec: JobSpec, idOf: ReadonlyMap<string, string>): ExpandedSpec {
   const resolve = (data: string): string => {
     const id = idOf.get(data);
-    if (id === undefined) throw new Error(`internal: dataset ${data} was not resolved before the spec was expanded`);
+    if (id === undefined)
+      throw new Error(`internal: dataset ${data} was not resolved before the spec was expanded`);
     return id;
   };
   const { evaluate, ...envelope } = spec;
@@ -65,7 +75,11 @@ export function expandSpec(spec: JobSpec, idOf: ReadonlyMap<string, string>): Ex
     })),
     evaluate: {
       after: evaluate.after,
-      suites: evaluate.suites.map((entry) => ({ ...entry, domain: entry.domain ?? entry.name, data: resolve(entry.data) })),
+      suites: evaluate.suites.map((entry) => ({
+        ...entry,
+        domain: entry.domain ?? entry.name,
+        data: resolve(entry.data),
+      })),
     },
   });
 }

@@ -1,5 +1,6 @@
 // From zod's issues to the wire's: one entry for each fault, each with a JSON pointer to its place.
-// A union reports the branch that came furthest, since the others only say that it is something else.
+// A union reports the branch that came furthest, since the others only say that it is something else; where none
+// came further than another, it says at its own place what each wants.
 import type { z } from 'zod';
 
 export interface Issue {
@@ -23,18 +24,38 @@ export function issuesOf(error: z.core.$ZodError): Issue[] {
 function flatten(issue: ZodIssue, base: Path): Issue[] {
   const path = [...base, ...issue.path];
   if (issue.code === 'unrecognized_keys')
-    return issue.keys.map((key) => ({ pointer: jsonPointer([...path, key]), message: 'there is no such field' }));
+    return issue.keys.map((key) => ({
+      pointer: jsonPointer([...path, key]),
+      message: 'there is no such field',
+    }));
   if (issue.code === 'invalid_union' && issue.errors.length > 0) {
-    const branch = furthest(issue.errors);
-    if (branch !== undefined) return branch.flatMap((inner) => flatten(inner, path));
+    const branches = furthest(issue.errors);
+    const [branch] = branches;
+    if (branches.length === 1 && branch !== undefined) return branch.flatMap((inner) => flatten(inner, path));
+    if (branches.length > 1) return [{ pointer: jsonPointer(path), message: noneOf(branches) }];
   }
   return [{ pointer: jsonPointer(path), message: issue.message }];
 }
 
-/** The branch whose faults lie deepest; undefined where all fail at the value itself. */
-function furthest(branches: readonly (readonly ZodIssue[])[]): readonly ZodIssue[] | undefined {
-  const depth = (issues: readonly ZodIssue[]): number =>
-    Math.min(...issues.map((issue) => issue.path.length + (issue.code === 'unrecognized_keys' ? 1 : 0)));
-  const best = branches.reduce((a, b) => (depth(b) > depth(a) ? b : a));
-  return depth(best) > 0 ? best : undefined;
+type Branch = readonly ZodIssue[];
+
+/** The branches with the fewest faults of those whose faults lie deepest; none where all fail at the value itself. */
+function furthest(branches: readonly Branch[]): Branch[] {
+  const depth = (branch: Branch): number =>
+    Math.min(...branch.map((issue) => issue.path.length + (issue.code === 'unrecognized_keys' ? 1 : 0)));
+  const deepest = Math.max(...branches.map(depth));
+  const deep = deepest === 0 ? [] : branches.filter((branch) => depth(branch) === deepest);
+  const fewest = Math.min(...deep.map((branch) => branch.length));
+  return deep.filter((branch) => branch.length === fewest);
+}
+
+/** What each branch finds wrong, for a value that is as far from one as from another. */
+function noneOf(branches: readonly Branch[]): string {
+  const faults = branches.map((branch) =>
+    branch
+      .flatMap((issue) => flatten(issue, []))
+      .map(({ pointer, message }) => `${pointer} ${message}`)
+      .join(', '),
+  );
+  return `fits none of its forms: ${faults.join('; or ')}`;
 }

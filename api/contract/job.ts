@@ -4,12 +4,22 @@ import { expandedSpec } from './expand.ts';
 import { checkpointId, jobId, labels, runnerId, timestamp } from './names.ts';
 import { jobSpec } from './spec.ts';
 
-export const jobStates = ['queued', 'running', 'pausing', 'paused', 'cancelling', 'succeeded', 'failed', 'cancelled'] as const;
+export const jobStates = [
+  'queued',
+  'running',
+  'pausing',
+  'paused',
+  'cancelling',
+  'succeeded',
+  'failed',
+  'cancelled',
+] as const;
 export const jobState = z.enum(jobStates);
 export type JobState = z.infer<typeof jobState>;
 
 export const terminalStates = ['succeeded', 'failed', 'cancelled'] as const satisfies readonly JobState[];
-export const isTerminal = (state: JobState): boolean => (terminalStates as readonly JobState[]).includes(state);
+export const isTerminal = (state: JobState): boolean =>
+  (terminalStates as readonly JobState[]).includes(state);
 
 /** Why an attempt or a job failed. `permanent` would fail again alike; `transient` is worth another attempt. */
 export const failureReasons = {
@@ -28,38 +38,44 @@ export type FailureReason = keyof typeof failureReasons;
 export const failureReason = z.enum(Object.keys(failureReasons) as [FailureReason, ...FailureReason[]]);
 
 /** Where a running job stands. Rates are of the last step. */
-export const progress = z.object({
-  stage: z.string(),
-  stage_index: z.number().int(),
-  stages: z.number().int(),
-  step: z.number().int(),
-  steps: z.number().int(),
-  reward: z.number().nullish(),
-  loss: z.number().nullish(),
-  tokens_per_s: z.number().nullish(),
-  seconds_left: z.number().nullish().describe('of this stage, at the pace of its last steps'),
-});
+export const progress = z
+  .object({
+    stage: z.string(),
+    stage_index: z.number().int(),
+    stages: z.number().int(),
+    step: z.number().int(),
+    steps: z.number().int(),
+    reward: z.number().nullish(),
+    loss: z.number().nullish(),
+    tokens_per_s: z.number().nullish(),
+    seconds_left: z.number().nullish().describe('of this stage, at the pace of its last steps'),
+  })
+  .meta({ id: 'Progress' });
 export type Progress = z.infer<typeof progress>;
 
-export const job = z.object({
-  id: jobId,
-  type: z.string(),
-  name: z.string().nullable(),
-  state: jobState,
-  reason: failureReason.nullable(),
-  message: z.string().nullable().describe('what happened, where, and what to do'),
-  attempt: z.number().int().describe('0 before the first claim'),
-  runner: runnerId.nullable(),
-  progress: progress.nullable(),
-  last_checkpoint: checkpointId.nullable(),
-  spec_version: z.number().int(),
-  labels,
-  priority: z.number().int(),
-  created_at: timestamp,
-  started_at: timestamp.nullable(),
-  finished_at: timestamp.nullable(),
-});
+export const job = z
+  .object({
+    id: jobId,
+    type: z.string(),
+    name: z.string().nullable(),
+    state: jobState,
+    reason: failureReason.nullable(),
+    message: z.string().nullable().describe('what happened, where, and what to do'),
+    attempt: z.number().int().describe('0 before the first claim'),
+    runner: runnerId.nullable(),
+    progress: progress.nullable(),
+    last_checkpoint: checkpointId.nullable(),
+    spec_version: z.number().int(),
+    labels,
+    priority: z.number().int(),
+    created_at: timestamp,
+    started_at: timestamp.nullable(),
+    finished_at: timestamp.nullable(),
+  })
+  .meta({ id: 'Job' });
 export type Job = z.infer<typeof job>;
 
-export const jobDetail = job.extend({ spec: jobSpec.describe('as posted'), expanded: expandedSpec });
+export const jobDetail = job
+  .extend({ spec: jobSpec.describe('as posted'), expanded: expandedSpec })
+  .meta({ id: 'JobDetail' });
 export type JobDetail = z.infer<typeof jobDetail>;

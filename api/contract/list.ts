@@ -22,9 +22,20 @@ export type PageQuery = z.infer<typeof pageQuery>;
 /** Lists that are ordered by a number: events, metrics. */
 export const sequenceQuery = z.object({
   limit: z.coerce.number().int().min(1).max(1000).default(100),
-  after: z.coerce.number().int().min(0).max(Number.MAX_SAFE_INTEGER).default(0).describe('the last_id of the page before'),
+  after: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .max(Number.MAX_SAFE_INTEGER)
+    .default(0)
+    .describe('the last_id of the page before'),
 });
 export type SequenceQuery = z.infer<typeof sequenceQuery>;
 
 export const page = <T extends z.ZodType>(item: T) =>
-  z.object({ data: z.array(item), has_more: z.boolean(), first_id: z.string().nullable(), last_id: z.string().nullable() });
+  z.object({
+    data: z.array(item),
+    has_more: z.boolean(),
+    first_id: z.string().nullable(),
+    last_id: z.string().nullable(),
+  });

@@ -39,12 +39,16 @@ export function mapRow(foreign: unknown, mapping: RowMapping): MappedRow {
 
 function pick(columns: Record<string, unknown>, source: FieldSource): { value: unknown } | { fault: string } {
   if (typeof source === 'string')
-    return Object.hasOwn(columns, source) ? { value: columns[source] } : { fault: `the row has no column ${quote(source)}` };
+    return Object.hasOwn(columns, source)
+      ? { value: columns[source] }
+      : { fault: `the row has no column ${quote(source)}` };
   if (!Object.hasOwn(columns, source.by)) return { fault: `the row has no column ${quote(source.by)}` };
   const value = columns[source.by];
   const label = typeof value === 'object' ? undefined : String(value);
   if (label === undefined || !Object.hasOwn(source.cases, label))
-    return { fault: `no case for the value of column ${quote(source.by)}; there are ${quote(Object.keys(source.cases).join(', '))}` };
+    return {
+      fault: `no case for the value of column ${quote(source.by)}; there are ${quote(Object.keys(source.cases).join(', '))}`,
+    };
   return pick(columns, source.cases[label] as string);
 }
 
@@ -52,7 +56,11 @@ function pick(columns: Record<string, unknown>, source: FieldSource): { value: u
 function cutGsm8kGold(ours: Record<string, unknown>, faults: RowFault[]): void {
   const solution = ours['answer'];
   const mark = typeof solution === 'string' ? solution.lastIndexOf('####') : -1;
-  if (mark < 0) faults.push({ pointer: '/answer', message: 'answer_format gsm8k wants a string with "####" before the gold' });
+  if (mark < 0)
+    faults.push({
+      pointer: '/answer',
+      message: 'answer_format gsm8k wants a string with "####" before the gold',
+    });
   else ours['answer'] = (solution as string).slice(mark + 4).trim();
 }
 

@@ -12,10 +12,18 @@ export const runnerId = id('run', 'a runner id');
 /** Names of jobs, stages, suites, datasets and runners: they appear in object keys, metric paths and URLs. */
 export const name = z
   .string()
-  .regex(/^[a-z0-9][a-z0-9._-]{0,62}$/i, 'letters, digits, ".", "_" and "-", at most 63, starting with a letter or digit');
+  .regex(
+    /^[a-z0-9][a-z0-9._-]{0,62}$/i,
+    'letters, digits, ".", "_" and "-", at most 63, starting with a letter or digit',
+  );
+
+/** Whole numbers as a database column of 32 bits keeps them: attempts, steps, rows. */
+export const int32 = z.number().int().min(-2_147_483_648).max(2_147_483_647);
 
 /** Durations such as "30s", "15m", "2h". */
-export const duration = z.string().regex(/^[1-9][0-9]{0,5}(s|m|h)$/, 'a whole number followed by s, m or h, for example "15m"');
+export const duration = z
+  .string()
+  .regex(/^[1-9][0-9]{0,5}(s|m|h)$/, 'a whole number followed by s, m or h, for example "15m"');
 
 /** Milliseconds of a `duration`. */
 export function durationMs(text: string): number {
@@ -24,7 +32,9 @@ export function durationMs(text: string): number {
   return Number(text.slice(0, -1)) * unit;
 }
 
-export const labels = z.record(z.string().min(1).max(63), z.string().max(255)).refine((map) => Object.keys(map).length <= 32, 'at most 32 labels');
+export const labels = z
+  .record(z.string().min(1).max(63), z.string().max(255))
+  .refine((map) => Object.keys(map).length <= 32, 'at most 32 labels');
 
 export const timestamp = z.iso.datetime({ offset: true });
 

@@ -25,12 +25,14 @@ export const problems = {
 } as const;
 export type ProblemCode = keyof typeof problems;
 
-export const problem = z.object({
-  type: z.string(),
-  title: z.string(),
-  status: z.number().int(),
-  code: z.enum(Object.keys(problems) as [ProblemCode, ...ProblemCode[]]),
-  detail: z.string().describe('what is wrong, where, and what to do'),
-  issues: z.array(z.object({ pointer: z.string().describe('RFC 6901'), message: z.string() })).optional(),
-});
+export const problem = z
+  .object({
+    type: z.string(),
+    title: z.string(),
+    status: z.number().int(),
+    code: z.enum(Object.keys(problems) as [ProblemCode, ...ProblemCode[]]),
+    detail: z.string().describe('what is wrong, where, and what to do'),
+    issues: z.array(z.object({ pointer: z.string().describe('RFC 6901'), message: z.string() })).optional(),
+  })
+  .meta({ id: 'Problem' });
 export type Problem = z.infer<typeof problem>;

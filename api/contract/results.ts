@@ -1,21 +1,26 @@
 // What a job has to show: metric series, the evaluation matrix, kept rollouts.
 import { z } from 'zod';
-import { evaluationCell, mode, sampleIndex } from './event.ts';
+import type { sampleIndex } from './event.ts';
+import { evaluationCell, mode } from './event.ts';
 import { message } from './task.ts';
 
 /** One point of a series; of several attempts at a step the latest is shown. */
-export const metricPoint = z.object({
-  stage: z.string(),
-  phase: z.number().int(),
-  step: z.number().int(),
-  mode,
-  key: z.string(),
-  value: z.number().nullable(),
-  attempt: z.number().int(),
-});
+export const metricPoint = z
+  .object({
+    stage: z.string(),
+    phase: z.number().int(),
+    step: z.number().int(),
+    mode,
+    key: z.string(),
+    value: z.number().nullable(),
+    attempt: z.number().int(),
+  })
+  .meta({ id: 'MetricPoint' });
 export type MetricPoint = z.infer<typeof metricPoint>;
 
-export const evaluation = evaluationCell.extend({ after: z.string(), attempt: z.number().int() });
+export const evaluation = evaluationCell
+  .extend({ after: z.string(), attempt: z.number().int() })
+  .meta({ id: 'Evaluation' });
 export type Evaluation = z.infer<typeof evaluation>;
 
 /** A line of a sample shard, written by the trainer. */
@@ -37,6 +42,6 @@ export const sampleLine = z.object({
 });
 export type SampleLine = z.infer<typeof sampleLine>;
 
-export const sample = sampleLine.extend({ id: z.string(), attempt: z.number().int() });
+export const sample = sampleLine.extend({ id: z.string(), attempt: z.number().int() }).meta({ id: 'Sample' });
 export type Sample = z.infer<typeof sample>;
 export type SampleIndex = z.infer<typeof sampleIndex>;

@@ -6,7 +6,7 @@ import { datasetKind } from './task.ts';
 import { entry } from './event.ts';
 import { expandedSpec } from './expand.ts';
 import { failureReason, progress } from './job.ts';
-import { checkpointId, datasetId, jobId, labels, name, runnerId, sha256, timestamp } from './names.ts';
+import { checkpointId, datasetId, int32, jobId, labels, name, runnerId, sha256, timestamp } from './names.ts';
 
 export const PROTOCOL_VERSION = 1;
 
@@ -19,67 +19,90 @@ export const registerRequest = z.object({
   version: z.string(),
 });
 export type RegisterRequest = z.infer<typeof registerRequest>;
-export const registerResponse = z.object({ runner: runnerId, heartbeat_ms: z.number().int(), lease_ms: z.number().int() });
+export const registerResponse = z.object({
+  runner: runnerId,
+  heartbeat_ms: z.number().int(),
+  lease_ms: z.number().int(),
+});
 export type RegisterResponse = z.infer<typeof registerResponse>;
 
 /** A runner as clients see it. */
-export const runner = z.object({
-  id: runnerId,
-  name,
-  accelerator: registerRequest.shape.accelerator,
-  memory_gb: z.number(),
-  labels,
-  version: z.string(),
-  alive: z.boolean().describe('heard of within the lease time'),
-  registered_at: timestamp,
-  last_seen_at: timestamp,
-});
+export const runner = z
+  .object({
+    id: runnerId,
+    name,
+    accelerator: registerRequest.shape.accelerator,
+    memory_gb: z.number(),
+    labels,
+    version: z.string(),
+    alive: z.boolean().describe('heard of within the lease time'),
+    registered_at: timestamp,
+    last_seen_at: timestamp,
+  })
+  .meta({ id: 'Runner' });
 export type Runner = z.infer<typeof runner>;
 
 export const claimRequest = z.object({ runner: runnerId });
 
-const claimedDataset = z.object({ id: datasetId, kind: datasetKind, key: z.string(), size: z.number().int(), sha256 });
+const claimedDataset = z.object({
+  id: datasetId,
+  kind: datasetKind,
+  key: z.string(),
+  size: z.number().int(),
+  sha256,
+});
 const claimedCheckpoint = checkpointCommit.extend({ id: checkpointId });
 export type ClaimedCheckpoint = z.infer<typeof claimedCheckpoint>;
 
 /** All that an attempt needs. `resume` is the last committed checkpoint of the job; `init` the one that the spec starts from. */
-export const claim = z.object({
-  job: jobId,
-  attempt: z.number().int().min(1),
-  spec: expandedSpec,
-  datasets: z.array(claimedDataset),
-  init: claimedCheckpoint.nullable(),
-  resume: claimedCheckpoint.nullable(),
-  lease_ms: z.number().int(),
-});
+export const claim = z
+  .object({
+    job: jobId,
+    attempt: z.number().int().min(1),
+    spec: expandedSpec,
+    datasets: z.array(claimedDataset),
+    init: claimedCheckpoint.nullable(),
+    resume: claimedCheckpoint.nullable(),
+    lease_ms: z.number().int(),
+  })
+  .meta({ id: 'Claim' });
 export type Claim = z.infer<typeof claim>;
-export const claimResponse = z.object({ claim: claim.nullable().describe('null: nothing to do for this runner') });
+export const claimResponse = z.object({
+  claim: claim.nullable().describe('null: nothing to do for this runner'),
+});
 
-const fenced = { runner: runnerId, job: jobId, attempt: z.number().int().min(1) };
+const fenced = { runner: runnerId, job: jobId, attempt: int32.min(1) };
 
 export const heartbeatRequest = z.object({ ...fenced, progress: progress.nullish() });
 /** `cancel`: stop at once, keep the last checkpoint, then finish as cancelled. */
-export const heartbeatResponse = z.object({ action: z.enum(['continue', 'cancel']), lease_ms: z.number().int() });
+export const heartbeatResponse = z.object({
+  action: z.enum(['continue', 'cancel']),
+  lease_ms: z.number().int(),
+});
 export type HeartbeatAction = z.infer<typeof heartbeatResponse>['action'];
 
 /** `sequence` is 1, 2, 3 … within the attempt. */
 export const reportRequest = z.object({
   ...fenced,
-  sequence: z.number().int().min(1),
+  sequence: int32.min(1),
   entries: z.array(entry).max(1000),
   log: z.string().max(262_144).default('').describe('new lines of the attempt’s log'),
 });
 export type ReportRequest = z.infer<typeof reportRequest>;
-export const reportResponse = z.object({ applied: z.boolean().describe('false: this sequence had been applied before') });
+export const reportResponse = z.object({
+  applied: z.boolean().describe('false: this sequence had been applied before'),
+});
 
 export const checkpointRequest = z.object({ ...fenced, checkpoint: checkpointCommit });
 export const checkpointResponse = z.object({ id: checkpointId });
 
-export const outcome = z.discriminatedUnion('type', [
-  z.object({ type: z.literal('succeeded') }),
-  z.object({ type: z.literal('failed'), reason: failureReason, message: z.string().max(10_000) }),
-  z.object({ type: z.literal('cancelled') }),
-]);
+export const outcome = z
+  .discriminatedUnion('type', [
+    z.object({ type: z.literal('succeeded') }),
+    z.object({ type: z.literal('failed'), reason: failureReason, message: z.string().max(10_000) }),
+    z.object({ type: z.literal('cancelled') }),
+  ])
+  .meta({ id: 'Outcome' });
 export type Outcome = z.infer<typeof outcome>;
 export const finishRequest = z.object({ ...fenced, outcome, log: z.string().max(262_144).default('') });
 export const finishResponse = z.object({ state: z.string() });

@@ -27,10 +27,13 @@ export const modelShape = z
     error: 'hidden_size must be a multiple of 2 x num_attention_heads (rotary embedding pairs dimensions)',
     path: ['hidden_size'],
   })
-  .refine((shape) => shape.num_attention_heads % (shape.num_key_value_heads ?? shape.num_attention_heads) === 0, {
-    error: 'num_attention_heads must be a multiple of num_key_value_heads',
-    path: ['num_key_value_heads'],
-  });
+  .refine(
+    (shape) => shape.num_attention_heads % (shape.num_key_value_heads ?? shape.num_attention_heads) === 0,
+    {
+      error: 'num_attention_heads must be a multiple of num_key_value_heads',
+      path: ['num_key_value_heads'],
+    },
+  );
 
 export const tokenizerSource = z.union([
   z.strictObject({ uri: z.string().min(1).describe('directory with tokenizer.json') }),
@@ -95,7 +98,13 @@ const envelope = {
     .prefault({}),
   labels: labels.default({}),
   priority: z.number().int().min(-100).max(100).default(0).describe('higher first'),
-  max_attempts: z.number().int().min(1).max(100).default(3).describe('consecutive attempts without a new checkpoint'),
+  max_attempts: z
+    .number()
+    .int()
+    .min(1)
+    .max(100)
+    .default(3)
+    .describe('consecutive attempts without a new checkpoint'),
   stall_timeout: duration.default('15m'),
 };
 
@@ -107,13 +116,19 @@ export const cascadeSpec = z
     error: 'stage names must be unique: give stages of one kind a name each',
     path: ['stages'],
   })
-  .refine((spec) => unique(spec.evaluate.suites.map((entry) => entry.name)), { error: 'suite names must be unique', path: ['evaluate', 'suites'] });
+  .refine((spec) => unique(spec.evaluate.suites.map((entry) => entry.name)), {
+    error: 'suite names must be unique',
+    path: ['evaluate', 'suites'],
+  });
 
 export const sftSpec = z
   .strictObject({ type: z.literal('sft'), ...envelope, stage: sftStage })
-  .refine((spec) => unique(spec.evaluate.suites.map((entry) => entry.name)), { error: 'suite names must be unique', path: ['evaluate', 'suites'] });
+  .refine((spec) => unique(spec.evaluate.suites.map((entry) => entry.name)), {
+    error: 'suite names must be unique',
+    path: ['evaluate', 'suites'],
+  });
 
-export const jobSpec = z.discriminatedUnion('type', [cascadeSpec, sftSpec]);
+export const jobSpec = z.discriminatedUnion('type', [cascadeSpec, sftSpec]).meta({ id: 'JobSpec' });
 /** As a client posts it. */
 export type JobSpecInput = z.input<typeof jobSpec>;
 /** With every default filled in; `data` may still be a name. */

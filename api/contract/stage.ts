@@ -25,7 +25,10 @@ const common = {
   data: z.string().min(1).describe('a dataset id or a dataset’s name'),
   lr_schedule: z.enum(['constant', 'cosine']),
   warmup_steps: z.number().int().min(0).default(0),
-  prompt_format: z.enum(['auto', 'chat', 'raw']).default('auto').describe('auto: chat where the model has a template and the prompt is a string'),
+  prompt_format: z
+    .enum(['auto', 'chat', 'raw'])
+    .default('auto')
+    .describe('auto: chat where the model has a template and the prompt is a string'),
 };
 
 export const sftStage = z
@@ -35,12 +38,17 @@ export const sftStage = z
     lr_schedule: common.lr_schedule.default('cosine'),
     lr: positive.default(5e-5),
     batch: count.default(256).describe('rows in one step'),
-    epochs: positive.optional().describe('passes over the data; default 1 where neither epochs nor steps is given'),
+    epochs: positive
+      .optional()
+      .describe('passes over the data; default 1 where neither epochs nor steps is given'),
     steps: count.optional(),
     max_length: count.default(16_384).describe('tokens; a longer row is refused, never cut'),
     optimizer: optimizer(1e-4),
   })
-  .refine((stage) => stage.epochs === undefined || stage.steps === undefined, { error: 'give epochs or steps, not both', path: ['steps'] });
+  .refine((stage) => stage.epochs === undefined || stage.steps === undefined, {
+    error: 'give epochs or steps, not both',
+    path: ['steps'],
+  });
 export type SftStage = z.infer<typeof sftStage>;
 
 /** What becomes of rollouts that ran into max_response: engine.md section 4 of the design, DAPO for `penalty`. */
@@ -55,7 +63,11 @@ export const mathStage = z.strictObject({
   grader: grader.prefault({ type: 'math' }),
   steps: count,
   prompts_per_step: count.default(128),
-  rollouts: z.number().int().min(2, 'a group of fewer than two rollouts has no variance to normalise by').default(8),
+  rollouts: z
+    .number()
+    .int()
+    .min(2, 'a group of fewer than two rollouts has no variance to normalise by')
+    .default(8),
   temperature: positive.max(10).default(1),
   max_response: count.default(24_576).describe('tokens'),
   overlong: overlong.default('zero'),

@@ -15,12 +15,18 @@ export const sftRow = z.strictObject({
   messages: z
     .array(message)
     .min(2)
-    .refine((messages) => messages.at(-1)?.role === 'assistant', 'the last message must be the assistant’s: it is what is learnt'),
+    .refine(
+      (messages) => messages.at(-1)?.role === 'assistant',
+      'the last message must be the assistant’s: it is what is learnt',
+    ),
 });
 export type SftRow = z.infer<typeof sftRow>;
 
 /** `answer` is the gold; `prompt` what the model sees. An empty answer is a task whose right response is to end at once. */
-export const mathRow = z.strictObject({ prompt, answer: z.union([z.string(), z.number()]).transform(String) });
+export const mathRow = z.strictObject({
+  prompt,
+  answer: z.union([z.string(), z.number()]).transform(String),
+});
 export type MathRow = z.infer<typeof mathRow>;
 
 export const datasetKind = z.enum(['sft', 'math']);

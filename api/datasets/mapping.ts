@@ -17,7 +17,12 @@ export function mappingOf(query: z.infer<typeof datasetQuery>): RowMapping {
   const known = fieldsOf(kind);
   const strangers = Object.keys(parsed.data).filter((field) => !known.includes(field));
   if (strangers.length > 0)
-    throw refuse(strangers.map((field) => ({ pointer: `/${field}`, message: `rows of kind ${kind} have ${known.join(', ')}` })));
+    throw refuse(
+      strangers.map((field) => ({
+        pointer: `/${field}`,
+        message: `rows of kind ${kind} have ${known.join(', ')}`,
+      })),
+    );
   return { kind, fields: parsed.data, answerFormat };
 }
 
@@ -32,5 +37,7 @@ function parseFields(text: string): unknown {
 
 function refuse(issues: readonly Issue[]): ProblemError {
   const placed = issues.map(({ pointer, message }) => ({ pointer: `/fields${pointer}`, message }));
-  return new ProblemError('invalid_query', `${placed[0]?.pointer}: ${placed[0]?.message}`, { issues: placed });
+  return new ProblemError('invalid_query', `${placed[0]?.pointer}: ${placed[0]?.message}`, {
+    issues: placed,
+  });
 }

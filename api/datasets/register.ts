@@ -30,7 +30,11 @@ export interface Upload {
 export async function registerDataset(services: Services, upload: Upload, request: Request): Promise<Answer> {
   const scratch = await openScratch();
   try {
-    const body = unpack(bodyChunks(request), request.headers.get('content-encoding') ?? undefined, services.limits);
+    const body = unpack(
+      bodyChunks(request),
+      request.headers.get('content-encoding') ?? undefined,
+      services.limits,
+    );
     const validated = await validateRows(readRows(body, services.limits), upload.mapping, scratch);
     return await keep(services, upload, validated, scratch);
   } finally {
@@ -38,12 +42,18 @@ export async function registerDataset(services: Services, upload: Upload, reques
   }
 }
 
-async function keep({ db, store }: Services, upload: Upload, validated: Validated, scratch: ScratchFile): Promise<Answer> {
+async function keep(
+  { db, store }: Services,
+  upload: Upload,
+  validated: Validated,
+  scratch: ScratchFile,
+): Promise<Answer> {
   const id = newId('ds');
   const key = `datasets/${id}/rows.jsonl`;
   const { projectId, name, mapping, idempotencyKey } = upload;
   const isNew = canTakeName(await named(db, projectId, name));
-  if (isNew && validated.report.broken === 0) await store.put(key, { path: scratch.path }, { sha256: validated.sha256 });
+  if (isNew && validated.report.broken === 0)
+    await store.put(key, { path: scratch.path }, { sha256: validated.sha256 });
   let kept = false;
   try {
     const request = ['POST /v1/datasets', name, JSON.stringify(mapping), validated.sha256];
@@ -58,7 +68,12 @@ async function keep({ db, store }: Services, upload: Upload, validated: Validate
   }
 }
 
-async function insertOnce(tx: Database, upload: Upload, validated: Validated, fresh: { id: string; key: string } | undefined): Promise<Answer> {
+async function insertOnce(
+  tx: Database,
+  upload: Upload,
+  validated: Validated,
+  fresh: { id: string; key: string } | undefined,
+): Promise<Answer> {
   const { projectId, name, mapping } = upload;
   const state = validated.report.broken === 0 ? 'ready' : 'invalid';
   const former = await named(tx, projectId, name);
@@ -67,7 +82,17 @@ async function insertOnce(tx: Database, upload: Upload, validated: Validated, fr
   if (!canTakeName(former) || fresh === undefined) throw nameTaken(name);
   if (former !== undefined) await deleteInvalidDataset(tx, projectId, former.id);
   const { size, sha256, report } = validated;
-  const row = await insertDataset(tx, { ...fresh, projectId, name, kind: mapping.kind, state, rows: report.rows, size, sha256, report });
+  const row = await insertDataset(tx, {
+    ...fresh,
+    projectId,
+    name,
+    kind: mapping.kind,
+    state,
+    rows: report.rows,
+    size,
+    sha256,
+    report,
+  });
   if (row !== undefined) return { status: 201, body: datasetView(row) };
   // Another upload of the name was faster; it has committed, or the insert would have waited.
   const faster = await named(tx, projectId, name);
@@ -79,7 +104,11 @@ async function named(db: Database, projectId: string, name: string): Promise<Dat
   return (await findDatasets(db, projectId, [name])).find((row) => row.name === name);
 }
 
-const canTakeName = (former: DatasetRow | undefined): boolean => former === undefined || former.state === 'invalid';
+const canTakeName = (former: DatasetRow | undefined): boolean =>
+  former === undefined || former.state === 'invalid';
 
 const nameTaken = (name: string): ProblemError =>
-  new ProblemError('conflict', `a dataset named ${JSON.stringify(name)} with other rows exists: choose another name`);
+  new ProblemError(
+    'conflict',
+    `a dataset named ${JSON.stringify(name)} with other rows exists: choose another name`,
+  );

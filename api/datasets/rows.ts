@@ -33,7 +33,9 @@ function arrayRows(text: string): unknown[] {
     return JSON.parse(text) as unknown[];
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
-    throw new ProblemError('invalid_dataset', `the body begins as a JSON array but is none: ${why}`, { cause });
+    throw new ProblemError('invalid_dataset', `the body begins as a JSON array but is none: ${why}`, {
+      cause,
+    });
   }
 }
 
@@ -43,7 +45,10 @@ async function join(head: string, rest: AsyncIterable<Line>, limit: number): Pro
   for await (const { text } of rest) {
     size += text.length;
     if (size > limit)
-      throw new ProblemError('too_large', `a JSON array may have ${limit} characters: send JSONL, one row a line, which may be larger`);
+      throw new ProblemError(
+        'too_large',
+        `a JSON array may have ${limit} characters: send JSONL, one row a line, which may be larger`,
+      );
     parts.push(text);
   }
   return parts.join('\n');
@@ -80,14 +85,22 @@ async function* splitLines(chunks: Chunks, limits: Limits): AsyncGenerator<Line,
     openBytes += chunk.byteLength - start;
     const limit = number === 0 && opensArray(open[0]) ? limits.datasetArrayBytes : limits.datasetLineBytes;
     if (openBytes > limit)
-      throw new ProblemError('too_large', `line ${number + 1} has more than ${limit} bytes: is it JSONL, one row a line?`);
+      throw new ProblemError(
+        'too_large',
+        `line ${number + 1} has more than ${limit} bytes: is it JSONL, one row a line?`,
+      );
   }
   const last = close();
   if (last !== undefined) yield last;
 }
 
 const opensArray = (chunk: Uint8Array | undefined): boolean =>
-  chunk !== undefined && Buffer.from(chunk.subarray(0, 1024)).toString('latin1').trimStart().replace(/^\u00ef\u00bb\u00bf/, '').startsWith('[');
+  chunk !== undefined &&
+  Buffer.from(chunk.subarray(0, 1024))
+    .toString('latin1')
+    .trimStart()
+    .replace(/^\u00ef\u00bb\u00bf/, '')
+    .startsWith('[');
 
 function decodeLine(bytes: Uint8Array, number: number): string {
   try {

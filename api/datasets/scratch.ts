@@ -25,7 +25,11 @@ export async function openScratch(): Promise<ScratchFile> {
   stream.on('error', (error) => (failure = error));
   const check = (): void => {
     if (failure === undefined) return;
-    throw new ProblemError('store_unavailable', `the service cannot keep the upload in ${tmpdir()}: ${failure.message}`, { cause: failure });
+    throw new ProblemError(
+      'store_unavailable',
+      `the service cannot keep the upload in ${tmpdir()}: ${failure.message}`,
+      { cause: failure },
+    );
   };
   return {
     path,
@@ -34,7 +38,8 @@ export async function openScratch(): Promise<ScratchFile> {
       const bytes = Buffer.from(text);
       hash.update(bytes);
       size += bytes.byteLength;
-      if (!stream.write(bytes)) await Promise.race([once(stream, 'drain'), once(stream, 'close')]).catch(() => undefined);
+      if (!stream.write(bytes))
+        await Promise.race([once(stream, 'drain'), once(stream, 'close')]).catch(() => undefined);
       check();
     },
     async close() {

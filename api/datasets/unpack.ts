@@ -11,12 +11,18 @@ type Chunks = AsyncIterable<Uint8Array>;
 export async function* unpack(body: Chunks, coding: string | undefined, limits: Limits): Chunks {
   const encoding = coding?.trim().toLowerCase() ?? 'identity';
   if (!['identity', 'gzip', 'x-gzip'].includes(encoding))
-    throw new ProblemError('invalid_header', `content-encoding ${JSON.stringify(encoding)} is not known: send gzip or none`);
+    throw new ProblemError(
+      'invalid_header',
+      `content-encoding ${JSON.stringify(encoding)} is not known: send gzip or none`,
+    );
   const received = counted(body, limits.datasetBytes, 'the dataset');
   const { head, rest } = await peek(received, 2);
   const zipped = head[0] === 0x1f && head[1] === 0x8b;
   if (!zipped && encoding !== 'identity')
-    throw new ProblemError('invalid_dataset', 'content-encoding says gzip, but the body does not begin as gzip does');
+    throw new ProblemError(
+      'invalid_dataset',
+      'content-encoding says gzip, but the body does not begin as gzip does',
+    );
   yield* zipped ? counted(gunzip(rest), limits.datasetUnpackedBytes, 'the unzipped dataset') : rest;
 }
 

@@ -17,7 +17,11 @@ export interface Validated {
 }
 
 /** @throws ProblemError invalid_dataset where there is no row. */
-export async function validateRows(rows: AsyncIterable<unknown>, mapping: RowMapping, out: ScratchFile): Promise<Validated> {
+export async function validateRows(
+  rows: AsyncIterable<unknown>,
+  mapping: RowMapping,
+  out: ScratchFile,
+): Promise<Validated> {
   const issues: RowIssue[] = [];
   let count = 0;
   let broken = 0;
@@ -34,10 +38,19 @@ export async function validateRows(rows: AsyncIterable<unknown>, mapping: RowMap
     brokenHash.update(`${row} ${JSON.stringify(result.faults)}\n`);
     for (const fault of result.faults) if (issues.length < maxIssues) issues.push({ row, ...fault });
   }
-  if (count === 0) throw new ProblemError('invalid_dataset', 'the body has no rows: send JSONL, one row a line, or a JSON array of rows');
+  if (count === 0)
+    throw new ProblemError(
+      'invalid_dataset',
+      'the body has no rows: send JSONL, one row a line, or a JSON array of rows',
+    );
   const { size, sha256 } = await out.close();
   const report = { rows: count, broken, issues };
-  return { size, sha256: broken === 0 ? sha256 : createHash('sha256').update(sha256).update(brokenHash.digest()).digest('hex'), report };
+  return {
+    size,
+    sha256:
+      broken === 0 ? sha256 : createHash('sha256').update(sha256).update(brokenHash.digest()).digest('hex'),
+    report,
+  };
 }
 
 function checkRow(foreign: unknown, mapping: RowMapping): ReturnType<typeof mapRow> {

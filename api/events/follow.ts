@@ -21,14 +21,15 @@ export async function* followEvents(follow: Follow): AsyncGenerator<string, void
   const watch = follow.hints.watch(follow.job);
   try {
     yield ': following\n\n';
-    for (let after = follow.after, quietSince = performance.now(); !follow.signal.aborted; ) {
+    for (let after = follow.after, quietSince = performance.now(); !follow.signal.aborted;) {
       const events = await follow.read(after);
       for (const event of events) {
         yield sseMessage(event);
         after = event.seq;
         if (isLast(event)) return;
       }
-      if (events.length === 0 && performance.now() - quietSince >= follow.keepAliveMs) yield ': still here\n\n';
+      if (events.length === 0 && performance.now() - quietSince >= follow.keepAliveMs)
+        yield ': still here\n\n';
       else if (events.length === 0) {
         await watch.wait(Math.min(follow.pollMs, follow.keepAliveMs), follow.signal);
         continue;
@@ -47,7 +48,10 @@ export const sseMessage = (event: JobEvent): string =>
   `id: ${event.seq}\nevent: ${event.body.type}\ndata: ${JSON.stringify(event)}\n\n`;
 
 /** Pulls from the generator only as fast as the client reads; a client that goes away ends it. */
-export function eventStream(chunks: AsyncGenerator<string, void, undefined>, abort: AbortController): ReadableStream<Uint8Array> {
+export function eventStream(
+  chunks: AsyncGenerator<string, void, undefined>,
+  abort: AbortController,
+): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   return new ReadableStream<Uint8Array>({
     async pull(controller) {

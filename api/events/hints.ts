@@ -35,7 +35,8 @@ export function createHints(): HintSource {
       watches.set(job, (watches.get(job) ?? new Set()).add(hint));
       return {
         async wait(ms, signal) {
-          if (!hinted && !signal.aborted) await new Promise<void>((resolve) => (wake = wakeAfter(ms, signal, resolve)));
+          if (!hinted && !signal.aborted)
+            await new Promise<void>((resolve) => (wake = wakeAfter(ms, signal, resolve)));
           wake = undefined;
           hinted = false;
         },

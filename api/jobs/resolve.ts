@@ -15,21 +15,29 @@ export async function resolveSpec(db: Database, projectId: string, spec: JobSpec
   const references = dataReferences(spec);
   const rows = await findDatasets(db, projectId, [...new Set(references.map(({ data }) => data))]);
   // Ids last: a dataset that is named like another one's id does not hide it.
-  const found = new Map([...rows.map((row) => [row.name, row] as const), ...rows.map((row) => [row.id, row] as const)]);
+  const found = new Map([
+    ...rows.map((row) => [row.name, row] as const),
+    ...rows.map((row) => [row.id, row] as const),
+  ]);
   const issues = [
     ...references.flatMap((reference) => datasetIssue(reference, found.get(reference.data))),
     ...(await checkpointIssue(db, projectId, spec)),
   ];
-  if (issues.length > 0) throw new ProblemError('invalid_spec', `${issues[0]?.pointer}: ${issues[0]?.message}`, { issues });
+  if (issues.length > 0)
+    throw new ProblemError('invalid_spec', `${issues[0]?.pointer}: ${issues[0]?.message}`, { issues });
   return expandSpec(spec, new Map([...found].map(([said, row]) => [said, row.id])));
 }
 
 function datasetIssue({ pointer, data, kind }: DataReference, row: DatasetRow | undefined): Issue[] {
   const what = JSON.stringify(data.slice(0, 100));
-  if (row === undefined) return [{ pointer, message: `there is no dataset ${what}: register it first (POST /v1/datasets)` }];
-  if (row.kind !== kind) return [{ pointer, message: `dataset ${what} has rows of kind ${row.kind}; here ${kind} is needed` }];
+  if (row === undefined)
+    return [{ pointer, message: `there is no dataset ${what}: register it first (POST /v1/datasets)` }];
+  if (row.kind !== kind)
+    return [{ pointer, message: `dataset ${what} has rows of kind ${row.kind}; here ${kind} is needed` }];
   if (row.state === 'invalid')
-    return [{ pointer, message: `dataset ${what} has ${row.report.broken} broken rows: its report names them` }];
+    return [
+      { pointer, message: `dataset ${what} has ${row.report.broken} broken rows: its report names them` },
+    ];
   return row.state === 'ready' ? [] : [{ pointer, message: `dataset ${what} is ${row.state}, not ready` }];
 }
 
@@ -37,5 +45,7 @@ async function checkpointIssue(db: Database, projectId: string, spec: JobSpec): 
   const { init } = spec.model;
   if (init.from !== 'checkpoint') return [];
   const row = await getCheckpoint(db, projectId, init.checkpoint);
-  return row === undefined ? [{ pointer: '/model/init/checkpoint', message: `there is no checkpoint ${init.checkpoint}` }] : [];
+  return row === undefined
+    ? [{ pointer: '/model/init/checkpoint', message: `there is no checkpoint ${init.checkpoint}` }]
+    : [];
 }

@@ -29,7 +29,10 @@ export function allow(...scopes: readonly Scope[]): MiddlewareHandler<Env> {
   return async (c, next) => {
     const has = c.get('caller').scopes;
     if (!has.includes('admin') && !scopes.some((scope) => has.includes(scope)))
-      throw new ProblemError('forbidden', `this needs a key with the scope ${scopes.join(' or ')}; yours has ${has.join(', ')}`);
+      throw new ProblemError(
+        'forbidden',
+        `this needs a key with the scope ${scopes.join(' or ')}; yours has ${has.join(', ')}`,
+      );
     await next();
   };
 }

@@ -6,9 +6,21 @@ import { decodeUtf8, isTooDeep, replaceUnstorable, unstorableIssues } from '../j
 import { ProblemError } from '../problem.ts';
 
 /** @throws ProblemError too_large, invalid_json, invalid_spec. */
-export function jsonBody(options: { readonly maxBytes: number; readonly foreignText?: boolean }): MiddlewareHandler {
+export function jsonBody(options: {
+  readonly maxBytes: number;
+  readonly foreignText?: boolean;
+}): MiddlewareHandler {
   return async (c, next) => {
-    const text = decode(await readBounded(c.req.raw, options.maxBytes));
+    const bytes = await readBounded(c.req.raw, options.maxBytes);
+    if (
+      bytes.byteLength > 0 &&
+      !/^application\/([\w.-]+\+)?json\s*(;|$)/i.test(c.req.header('content-type') ?? '')
+    )
+      throw new ProblemError(
+        'unsupported_media_type',
+        'send the body as JSON, with content-type: application/json',
+      );
+    const text = decode(bytes);
     const value = parse(text);
     const issues = unstorableIssues(value);
     if (issues.length > 0 && (isTooDeep(issues) || options.foreignText !== true))
@@ -22,7 +34,8 @@ export function jsonBody(options: { readonly maxBytes: number; readonly foreignT
 
 /** The whole body, never more than `maxBytes` of it. */
 export async function readBounded(request: Request, maxBytes: number): Promise<Uint8Array> {
-  const tooLarge = (): ProblemError => new ProblemError('too_large', `the body has more than ${maxBytes} bytes`);
+  const tooLarge = (): ProblemError =>
+    new ProblemError('too_large', `the body has more than ${maxBytes} bytes`);
   const announced = Number(request.headers.get('content-length') ?? 0);
   if (announced > maxBytes) throw tooLarge();
   const chunks: Uint8Array[] = [];
@@ -42,7 +55,9 @@ export async function* bodyChunks(request: Request): AsyncGenerator<Uint8Array, 
     yield* request.body as unknown as AsyncIterable<Uint8Array>;
   } catch (cause) {
     if (cause instanceof ProblemError) throw cause;
-    throw new ProblemError('incomplete_body', 'the connection ended before the body did: send it again', { cause });
+    throw new ProblemError('incomplete_body', 'the connection ended before the body did: send it again', {
+      cause,
+    });
   }
 }
 
@@ -55,7 +70,8 @@ function decode(bytes: Uint8Array): string {
 }
 
 function parse(text: string): unknown {
-  if (text.trim() === '') throw new ProblemError('invalid_json', 'the body is empty: a JSON object is wanted');
+  if (text.trim() === '')
+    throw new ProblemError('invalid_json', 'the body is empty: a JSON object is wanted');
   try {
     return JSON.parse(text);
   } catch (cause) {

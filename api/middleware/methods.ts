@@ -2,14 +2,19 @@
 import type { App } from '../app.ts';
 import { ProblemError } from '../problem.ts';
 
-export function methodNotAllowed(app: App, request: { method: string; path: string }): ProblemError | undefined {
+export function methodNotAllowed(
+  app: App,
+  request: { method: string; path: string },
+): ProblemError | undefined {
   const methods = new Set<string>();
   for (const route of app.routes)
     if (route.method !== 'ALL' && matches(route.path, request.path)) methods.add(route.method);
   if (methods.size === 0) return undefined;
   if (methods.has('GET')) methods.add('HEAD');
   const allow = [...methods].sort().join(', ');
-  return new ProblemError('method_not_allowed', `${request.path} takes ${allow}, not ${request.method}`, { headers: { allow } });
+  return new ProblemError('method_not_allowed', `${request.path} takes ${allow}, not ${request.method}`, {
+    headers: { allow },
+  });
 }
 
 /** Route paths are segments, of which `:name` stands for one and `:name{.+}` for the rest. */

@@ -17,7 +17,9 @@ export function startClock(db: Database, everyMs: number, log: Logger): Clock {
     if (!stopped) wait();
   };
   const wait = (): void => {
-    timer = setTimeout(() => (running = turn()), everyMs);
+    timer = setTimeout(() => {
+      running = turn();
+    }, everyMs);
   };
   running = turn();
   return {

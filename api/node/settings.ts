@@ -22,7 +22,9 @@ const ms = (otherwise: number) => z.coerce.number().int().min(1).max(86_400_000)
 const environment = z.object({
   HOST: z.string().min(1).default('127.0.0.1'),
   PORT: z.coerce.number().int().min(0).max(65_535).default(7420),
-  DATABASE_URL: z.string('set it to postgres://user:password@host:port/database').regex(/^postgres(ql)?:\/\//, 'must begin with postgres://'),
+  DATABASE_URL: z
+    .string('set it to postgres://user:password@host:port/database')
+    .regex(/^postgres(ql)?:\/\//, 'must begin with postgres://'),
   STORE_URL: z.string('set it to file:///folder or s3://bucket/prefix').min(1),
   MILLRACE_LEASE_MS: ms(defaultTiming.leaseMs),
   MILLRACE_HEARTBEAT_MS: ms(defaultTiming.heartbeatMs),
@@ -34,10 +36,14 @@ const environment = z.object({
 export function readSettings(env: Readonly<Record<string, string | undefined>>): Settings {
   const parsed = environment.safeParse(env);
   if (!parsed.success)
-    throw new SettingsError(parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`).join('; '));
+    throw new SettingsError(
+      parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`).join('; '),
+    );
   const set = parsed.data;
   if (set.MILLRACE_HEARTBEAT_MS * 2 > set.MILLRACE_LEASE_MS)
-    throw new SettingsError('MILLRACE_LEASE_MS must be at least twice MILLRACE_HEARTBEAT_MS: one late heartbeat must not lose a job');
+    throw new SettingsError(
+      'MILLRACE_LEASE_MS must be at least twice MILLRACE_HEARTBEAT_MS: one late heartbeat must not lose a job',
+    );
   return {
     host: set.HOST,
     port: set.PORT,

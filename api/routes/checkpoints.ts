@@ -63,7 +63,10 @@ export function checkpointRoutes(services: Services) {
     .openapi(list, async (c) => {
       const { id } = await theJob(db, c.get('caller'), c.req.valid('param').id);
       const rows = await listCheckpoints(db, c.get('caller').projectId, id, c.req.valid('query'));
-      return c.json(pageView(rows, checkpointView, (row) => row.id), 200);
+      return c.json(
+        pageView(rows, checkpointView, (row) => row.id),
+        200,
+      );
     })
     .openapi(get, async (c) => c.json(checkpointView(await theCheckpoint(c, c.req.valid('param').id)), 200))
     .openapi(file, async (c) => {
@@ -84,7 +87,8 @@ async function serveFile({ store }: Services, row: CheckpointRow, name: string):
   if (entry === undefined && name !== manifestName) throw notFound('file', `${row.id}/${name}`);
   const key = row.prefix + name;
   const url = await store.presignGet(key, { expiresIn: presignedSeconds, filename: name.replace('/', '-') });
-  if (url !== undefined) return new Response(null, { status: 302, headers: { location: url, 'cache-control': 'no-store' } });
+  if (url !== undefined)
+    return new Response(null, { status: 302, headers: { location: url, 'cache-control': 'no-store' } });
   const size = entry?.size ?? (await store.head(key))?.size;
   const stream = await store.get(key);
   return new Response(Readable.toWeb(stream) as ReadableStream<Uint8Array>, {

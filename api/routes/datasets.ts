@@ -32,7 +32,15 @@ const create = createRoute({
   responses: {
     200: json(dataset, 'The dataset that has this name and these rows already'),
     201: json(dataset, 'The new dataset, ready or invalid'),
-    ...problemAnswers('invalid_query', 'invalid_header', 'invalid_dataset', 'too_large', 'conflict', 'idempotency_conflict', 'store_unavailable'),
+    ...problemAnswers(
+      'invalid_query',
+      'invalid_header',
+      'invalid_dataset',
+      'too_large',
+      'conflict',
+      'idempotency_conflict',
+      'store_unavailable',
+    ),
   },
 });
 
@@ -73,7 +81,10 @@ export function datasetRoutes(services: Services) {
     })
     .openapi(list, async (c) => {
       const rows = await listDatasets(db, c.get('caller').projectId, c.req.valid('query'));
-      return c.json(pageView(rows, datasetView, (row) => row.id), 200);
+      return c.json(
+        pageView(rows, datasetView, (row) => row.id),
+        200,
+      );
     })
     .openapi(get, async (c) => {
       const { id } = c.req.valid('param');

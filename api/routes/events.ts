@@ -9,7 +9,7 @@ import { jobId } from '../contract/names.ts';
 import { eventStream, followEvents } from '../events/follow.ts';
 import { theJob } from '../jobs/find.ts';
 import { allow } from '../middleware/auth.ts';
-import { json, newRouter, problemAnswers, security } from '../openapi.ts';
+import { newRouter, problemAnswers, security } from '../openapi.ts';
 import { pageFrom } from '../pages.ts';
 import { ProblemError } from '../problem.ts';
 import { eventView } from '../views.ts';
@@ -46,7 +46,10 @@ export const eventRoutes = (services: Services) =>
     const job = await theJob(services.db, c.get('caller'), id);
     if (!wantsStream(c.req.header('accept'))) {
       const rows = await eventsAfter(services.db, id, query.after, query.limit + 1);
-      return c.json(pageFrom(rows, query.limit, eventView, (row) => String(row.seq)), 200);
+      return c.json(
+        pageFrom(rows, query.limit, eventView, (row) => String(row.seq)),
+        200,
+      );
     }
     const after = lastEventId(c.req.header('last-event-id')) ?? query.after;
     if (isTerminal(job.state) && job.eventSeq <= after) return c.body(null, 204);
@@ -69,10 +72,14 @@ function streamOf(services: Services, job: string, after: number, request: Abort
   });
 }
 
-const wantsStream = (accept: string | undefined): boolean => accept?.toLowerCase().includes('text/event-stream') ?? false;
+const wantsStream = (accept: string | undefined): boolean =>
+  accept?.toLowerCase().includes('text/event-stream') ?? false;
 
 function lastEventId(header: string | undefined): number | undefined {
   if (header === undefined || header === '') return undefined;
   if (/^\d{1,15}$/.test(header)) return Number(header);
-  throw new ProblemError('invalid_header', `last-event-id ${JSON.stringify(header.slice(0, 50))} is no sequence number of an event`);
+  throw new ProblemError(
+    'invalid_header',
+    `last-event-id ${JSON.stringify(header.slice(0, 50))} is no sequence number of an event`,
+  );
 }

@@ -14,15 +14,24 @@ const probeMs = 3_000;
 
 export const healthRoutes = (services: Services) =>
   newRouter()
-    .openapi(createRoute({ method: 'get', path: '/healthz', tags: ['service'], responses: { 200: json(healthy, 'The process answers') } }), (c) =>
-      c.json({ status: 'ok' as const }, 200),
+    .openapi(
+      createRoute({
+        method: 'get',
+        path: '/healthz',
+        tags: ['service'],
+        responses: { 200: json(healthy, 'The process answers') },
+      }),
+      (c) => c.json({ status: 'ok' as const }, 200),
     )
     .openapi(
       createRoute({
         method: 'get',
         path: '/readyz',
         tags: ['service'],
-        responses: { 200: json(readiness, 'Database and store answer'), 503: json(readiness, 'One of them does not, or the process is stopping') },
+        responses: {
+          200: json(readiness, 'Database and store answer'),
+          503: json(readiness, 'One of them does not, or the process is stopping'),
+        },
       }),
       async (c) => {
         const [database, store] = await Promise.all([
@@ -36,7 +45,9 @@ export const healthRoutes = (services: Services) =>
 
 async function probe(ask: () => PromiseLike<unknown>): Promise<string> {
   let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<string>((resolve) => (timer = setTimeout(resolve, probeMs, `no answer within ${probeMs} ms`)));
+  const late = new Promise<string>(
+    (resolve) => (timer = setTimeout(resolve, probeMs, `no answer within ${probeMs} ms`)),
+  );
   const asked = Promise.resolve(ask()).then(
     () => 'ok',
     (error: unknown) => `unavailable${codeOf(error)}`,

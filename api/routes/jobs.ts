@@ -31,7 +31,13 @@ const create = (services: Services) =>
     request: { headers: idempotencyHeader, ...jsonRequest(jobSpec) },
     responses: {
       201: json(jobDetail, 'The job, queued'),
-      ...problemAnswers('invalid_json', 'invalid_spec', 'too_large', 'unsupported_media_type', 'idempotency_conflict'),
+      ...problemAnswers(
+        'invalid_json',
+        'invalid_spec',
+        'too_large',
+        'unsupported_media_type',
+        'idempotency_conflict',
+      ),
     },
   });
 
@@ -63,7 +69,10 @@ const get = createRoute({
   security,
   middleware: [allow('read', 'submit')],
   request: { params: z.object({ id: jobId }) },
-  responses: { 200: json(jobDetail, 'The job with its spec, as posted and expanded'), ...problemAnswers('not_found') },
+  responses: {
+    200: json(jobDetail, 'The job with its spec, as posted and expanded'),
+    ...problemAnswers('not_found'),
+  },
 });
 
 const cancel = createRoute({
@@ -71,10 +80,14 @@ const cancel = createRoute({
   path: '/v1/jobs/{id}/cancel',
   tags: ['jobs'],
   security,
-  description: 'A queued job is cancelled at once, a running one as soon as its runner has stopped; its last checkpoint stays.',
+  description:
+    'A queued job is cancelled at once, a running one as soon as its runner has stopped; its last checkpoint stays.',
   middleware: [allow('submit')],
   request: { params: z.object({ id: jobId }) },
-  responses: { 200: json(job, 'The job, cancelled or cancelling'), ...problemAnswers('not_found', 'conflict') },
+  responses: {
+    200: json(job, 'The job, cancelled or cancelling'),
+    ...problemAnswers('not_found', 'conflict'),
+  },
 });
 
 export function jobRoutes(services: Services) {
@@ -84,7 +97,11 @@ export function jobRoutes(services: Services) {
       const { projectId } = c.get('caller');
       const spec = c.req.valid('json');
       const posted = await c.req.text();
-      const keyed = { projectId, key: c.req.valid('header')['idempotency-key'], request: ['POST /v1/jobs', posted] };
+      const keyed = {
+        projectId,
+        key: c.req.valid('header')['idempotency-key'],
+        request: ['POST /v1/jobs', posted],
+      };
       const answer = await answerOnce(db, keyed, async (tx) => {
         const expanded = await resolveSpec(tx, projectId, spec);
         const row = await insertJob(tx, { projectId, spec: JSON.parse(posted) as JobSpecInput, expanded });
@@ -98,9 +115,14 @@ export function jobRoutes(services: Services) {
       const { limit, after, before, state, type, label } = c.req.valid('query');
       const filter = { type, states: state === undefined ? undefined : [state], labels: labelsOf(label) };
       const rows = await listJobs(db, c.get('caller').projectId, filter, { limit, after, before });
-      return c.json(pageView(rows, jobView, (row) => row.id), 200);
+      return c.json(
+        pageView(rows, jobView, (row) => row.id),
+        200,
+      );
     })
-    .openapi(get, async (c) => c.json(jobDetailView(await theJob(db, c.get('caller'), c.req.valid('param').id)), 200))
+    .openapi(get, async (c) =>
+      c.json(jobDetailView(await theJob(db, c.get('caller'), c.req.valid('param').id)), 200),
+    )
     .openapi(cancel, async (c) => {
       const { id } = c.req.valid('param');
       const { projectId } = c.get('caller');

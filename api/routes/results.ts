@@ -37,7 +37,8 @@ const metrics = createRoute({
   ...ofJob,
   method: 'get',
   path: '/v1/jobs/{id}/metrics',
-  description: 'Points of series, in the order in which they were reported; of a step that was done again, the last.',
+  description:
+    'Points of series, in the order in which they were reported; of a step that was done again, the last.',
   request: { params, query: metricsQuery },
   responses: { 200: json(page(metricPoint), 'Points'), ...problemAnswers('not_found', 'invalid_query') },
 });
@@ -68,7 +69,10 @@ const samples = createRoute({
       before: sampleCursor,
     }),
   },
-  responses: { 200: json(page(sample), 'Rollouts'), ...problemAnswers('not_found', 'invalid_query', 'store_unavailable') },
+  responses: {
+    200: json(page(sample), 'Rollouts'),
+    ...problemAnswers('not_found', 'invalid_query', 'store_unavailable'),
+  },
 });
 
 const logs = createRoute({
@@ -89,19 +93,32 @@ export function resultRoutes({ db, store }: Services) {
       const { id } = await theJob(db, c.get('caller'), c.req.valid('param').id);
       const { limit, after, ...filter } = c.req.valid('query');
       const rows = await metricsAfter(db, id, filter, cursorOf(after), limit + 1);
-      return c.json(pageFrom(rows, limit, metricView, (row) => `${row.seq}:${row.key}`), 200);
+      return c.json(
+        pageFrom(rows, limit, metricView, (row) => `${row.seq}:${row.key}`),
+        200,
+      );
     })
     .openapi(evaluations, async (c) => {
       const { id } = await theJob(db, c.get('caller'), c.req.valid('param').id);
       const rows = await listEvaluations(db, id);
-      return c.json(pageFrom(rows, rows.length, evaluationView, (row) => String(row.seq)), 200);
+      return c.json(
+        pageFrom(rows, rows.length, evaluationView, (row) => String(row.seq)),
+        200,
+      );
     })
     .openapi(samples, async (c) => {
       const { id } = await theJob(db, c.get('caller'), c.req.valid('param').id);
       const { stage, step, ...query } = c.req.valid('query');
       const { rows, hasMore } = await listSamples(db, id, { stage, step }, query);
       const read = await readSamples(store, rows);
-      return c.json(pageView({ rows: read, hasMore }, (row) => row, (row) => row.id), 200);
+      return c.json(
+        pageView(
+          { rows: read, hasMore },
+          (row) => row,
+          (row) => row.id,
+        ),
+        200,
+      );
     })
     .openapi(logs, async (c) => {
       const { id } = await theJob(db, c.get('caller'), c.req.valid('param').id);

@@ -35,7 +35,8 @@ import { checkCheckpointKeys, checkReportKeys } from '../runner/object-keys.ts';
 /** A runner of another version may send another shape: it must hear of the version, not of the shape. */
 const sameProtocol: MiddlewareHandler<Env> = async (c, next) => {
   const body: unknown = await c.req.json();
-  const protocol = typeof body === 'object' && body !== null && 'protocol' in body ? body.protocol : undefined;
+  const protocol =
+    typeof body === 'object' && body !== null && 'protocol' in body ? body.protocol : undefined;
   if (typeof protocol === 'number' && protocol !== PROTOCOL_VERSION)
     throw new ProblemError(
       'protocol_mismatch',
@@ -57,14 +58,20 @@ function routes(services: Services) {
       path: '/v1/runner/register',
       middleware: [...middleware, sameProtocol],
       request: jsonRequest(registerRequest),
-      responses: { 200: json(registerResponse, 'The runner’s id and pace'), ...problemAnswers(...bodyProblems, 'protocol_mismatch') },
+      responses: {
+        200: json(registerResponse, 'The runner’s id and pace'),
+        ...problemAnswers(...bodyProblems, 'protocol_mismatch'),
+      },
     }),
     claim: createRoute({
       ...common,
       path: '/v1/runner/claim',
       middleware,
       request: jsonRequest(claimRequest),
-      responses: { 200: json(claimResponse, 'A job under a new lease, or null'), ...problemAnswers(...bodyProblems, 'not_found') },
+      responses: {
+        200: json(claimResponse, 'A job under a new lease, or null'),
+        ...problemAnswers(...bodyProblems, 'not_found'),
+      },
     }),
     heartbeat: createRoute({
       ...common,
@@ -85,7 +92,10 @@ function routes(services: Services) {
       path: '/v1/runner/checkpoints',
       middleware,
       request: jsonRequest(checkpointRequest),
-      responses: { 200: json(checkpointResponse, 'The committed checkpoint'), ...problemAnswers(...bodyProblems, 'lease_lost', 'conflict') },
+      responses: {
+        200: json(checkpointResponse, 'The committed checkpoint'),
+        ...problemAnswers(...bodyProblems, 'lease_lost', 'conflict'),
+      },
     }),
     finish: createRoute({
       ...common,
@@ -122,7 +132,10 @@ export function runnerProtocolRoutes(services: Services) {
     .openapi(report, async (c) => {
       const body = c.req.valid('json');
       checkReportKeys(body);
-      return c.json(held(await applyReport(db, { projectId: c.get('caller').projectId, ...body }), body), 200);
+      return c.json(
+        held(await applyReport(db, { projectId: c.get('caller').projectId, ...body }), body),
+        200,
+      );
     })
     .openapi(checkpoints, async (c) => {
       const body = c.req.valid('json');
@@ -130,17 +143,29 @@ export function runnerProtocolRoutes(services: Services) {
       const fence = { projectId: c.get('caller').projectId, ...body };
       const committed = held(await commitCheckpoint(db, fence, body.checkpoint), body);
       if (committed === 'conflict')
-        throw new ProblemError('conflict', `${body.checkpoint.prefix} was committed before with another manifest`);
+        throw new ProblemError(
+          'conflict',
+          `${body.checkpoint.prefix} was committed before with another manifest`,
+        );
       return c.json({ id: committed.id }, 200);
     })
     .openapi(finish, async (c) => {
       const body = c.req.valid('json');
-      return c.json(held(await finishAttempt(db, { projectId: c.get('caller').projectId, ...body }), body), 200);
+      return c.json(
+        held(await finishAttempt(db, { projectId: c.get('caller').projectId, ...body }), body),
+        200,
+      );
     });
 }
 
-function held<T>(result: T | LeaseLost, { job, attempt }: Pick<Fence, 'job' | 'attempt'>): Exclude<T, LeaseLost> {
+function held<T>(
+  result: T | LeaseLost,
+  { job, attempt }: Pick<Fence, 'job' | 'attempt'>,
+): Exclude<T, LeaseLost> {
   if (result === 'lease_lost')
-    throw new ProblemError('lease_lost', `attempt ${attempt} no longer holds ${job}: stop it and forget the job`);
+    throw new ProblemError(
+      'lease_lost',
+      `attempt ${attempt} no longer holds ${job}: stop it and forget the job`,
+    );
   return result as Exclude<T, LeaseLost>;
 }

@@ -24,5 +24,12 @@ export const runnerRoutes = ({ db, timing, now }: Services) =>
   newRouter().openapi(list, async (c) => {
     const rows = await listRunners(db, c.get('caller').projectId, c.req.valid('query'));
     const aliveSince = new Date(now().getTime() - timing.leaseMs);
-    return c.json(pageView(rows, (row) => runnerView(row, aliveSince), (row) => row.id), 200);
+    return c.json(
+      pageView(
+        rows,
+        (row) => runnerView(row, aliveSince),
+        (row) => row.id,
+      ),
+      200,
+    );
   });

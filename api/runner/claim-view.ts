@@ -14,4 +14,10 @@ export const claimView = ({ job, datasets, init, resume }: ClaimedJob, leaseMs: 
   lease_ms: leaseMs,
 });
 
-const claimedDataset = ({ id, kind, key, size, sha256 }: DatasetRow): Claim['datasets'][number] => ({ id, kind, key, size, sha256 });
+const claimedDataset = ({ id, kind, key, size, sha256 }: DatasetRow): Claim['datasets'][number] => ({
+  id,
+  kind,
+  key,
+  size,
+  sha256,
+});

@@ -33,5 +33,6 @@ function issueOf(pointer: string, key: string, prefix: string): Issue[] {
 }
 
 function refuse(issues: readonly Issue[]): void {
-  if (issues.length > 0) throw new ProblemError('invalid_spec', `${issues[0]?.pointer}: ${issues[0]?.message}`, { issues });
+  if (issues.length > 0)
+    throw new ProblemError('invalid_spec', `${issues[0]?.pointer}: ${issues[0]?.message}`, { issues });
 }

@@ -8,16 +8,33 @@ import type { Problem } from '../../api/contract/problem.ts';
 import { noTestData, testData, testDataDir } from '../support/test-data.ts';
 import { mathRows, useApi } from './support.ts';
 
-const api = useApi({ limits: { datasetLineBytes: 2_000, datasetArrayBytes: 3_000, datasetBytes: 2_000_000, datasetUnpackedBytes: 4_000_000 } });
+const api = useApi({
+  limits: {
+    datasetLineBytes: 2_000,
+    datasetArrayBytes: 3_000,
+    datasetBytes: 2_000_000,
+    datasetUnpackedBytes: 4_000_000,
+  },
+});
 
-const upload = (query: Record<string, string>, body: string | Uint8Array, headers: Record<string, string> = {}) =>
-  api.request('POST', `/v1/datasets?${new URLSearchParams({ kind: 'math', ...query }).toString()}`, { body: body as BodyInit, headers });
+const upload = (
+  query: Record<string, string>,
+  body: string | Uint8Array,
+  headers: Record<string, string> = {},
+) =>
+  api.request('POST', `/v1/datasets?${new URLSearchParams({ kind: 'math', ...query }).toString()}`, {
+    body: body as BodyInit,
+    headers,
+  });
 const datasetOf = async (response: Response): Promise<Dataset> => (await response.json()) as Dataset;
 const problemOf = async (response: Response): Promise<Problem> => (await response.json()) as Problem;
 
 async function storedRows({ id }: Dataset): Promise<unknown[]> {
   const content = await text(await api.store.get(`datasets/${id}/rows.jsonl`));
-  return content.trimEnd().split('\n').map((line) => JSON.parse(line) as unknown);
+  return content
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as unknown);
 }
 
 const rows = [
@@ -29,7 +46,11 @@ describe('forms of the body', () => {
   const jsonl = mathRows;
   const forms: [string, string | Uint8Array, Record<string, string>][] = [
     ['JSONL', jsonl, {}],
-    ['JSONL with a mark, CR LF, blank lines and no end', `\uFEFF${jsonl.trimEnd().replace('\n', '\r\n\r\n')}`, {}],
+    [
+      'JSONL with a mark, CR LF, blank lines and no end',
+      `\uFEFF${jsonl.trimEnd().replace('\n', '\r\n\r\n')}`,
+      {},
+    ],
     ['a JSON array', JSON.stringify(rows, null, 2), {}],
     ['a JSON array on one line', JSON.stringify(rows), {}],
     ['gzip by its content-encoding', gzipSync(jsonl), { 'content-encoding': 'gzip' }],
@@ -41,7 +62,12 @@ describe('forms of the body', () => {
     expect(response.status).toBe(201);
     const dataset = await datasetOf(response);
     expect(response.headers.get('location')).toBe(`/v1/datasets/${dataset.id}`);
-    expect(dataset).toMatchObject({ state: 'ready', kind: 'math', rows: 2, report: { rows: 2, broken: 0, issues: [] } });
+    expect(dataset).toMatchObject({
+      state: 'ready',
+      kind: 'math',
+      rows: 2,
+      report: { rows: 2, broken: 0, issues: [] },
+    });
     expect(await storedRows(dataset)).toEqual(rows);
     expect((await api.store.head(`datasets/${dataset.id}/rows.jsonl`))?.size).toBe(dataset.size);
     expect(await datasetOf(await api.request('GET', `/v1/datasets/${dataset.id}`))).toEqual(dataset);
@@ -53,13 +79,23 @@ describe('forms of the body', () => {
     ['an empty array', '[]', 422, /no rows/],
     ['a line that is not JSON', `${mathRows}{"prompt":\n`, 422, /line 3/],
     ['an array that does not end', '[{"prompt":"1","answer":"2"}', 422, /JSON array/],
-    ['bytes that are not UTF-8', Buffer.concat([Buffer.from(mathRows), Buffer.from([0x22, 0xff, 0x22])]), 422, /line 3/],
+    [
+      'bytes that are not UTF-8',
+      Buffer.concat([Buffer.from(mathRows), Buffer.from([0x22, 0xff, 0x22])]),
+      422,
+      /line 3/,
+    ],
     ['broken gzip', gzipSync(mathRows).subarray(0, 40), 422, /gzip/],
     ['no gzip though it says so', mathRows, 422, /gzip/, { 'content-encoding': 'gzip' }],
     ['an unknown coding', mathRows, 400, /content-encoding/, { 'content-encoding': 'br' }],
     ['a line that is too long', `{"prompt":"${'x'.repeat(3000)}"}`, 413, /line 1/],
     ['an array that is too long', `[${'{"prompt":"1","answer":"2"},'.repeat(200)}]`, 413, /bytes|characters/],
-    ['an array that is too long, on lines', `[\n${'{"prompt":"1","answer":"2"},\n'.repeat(200)}]`, 413, /JSONL/],
+    [
+      'an array that is too long, on lines',
+      `[\n${'{"prompt":"1","answer":"2"},\n'.repeat(200)}]`,
+      413,
+      /JSONL/,
+    ],
     ['too many bytes', `${mathRows.repeat(40_000)}`, 413, /2000000 bytes/],
     ['a small body that unfolds to too many', gzipSync(mathRows.repeat(80_000)), 413, /unzipped/],
   ];
@@ -74,9 +110,17 @@ describe('forms of the body', () => {
 describe('mapping', () => {
   const foreign = '{"q":"which","label":"1","output_1":"left","output_2":"right","answer":"#### 9"}';
   test('columns under other names, chosen by another column, the rest under their own', async () => {
-    const fields = JSON.stringify({ prompt: 'q', answer: { by: 'label', cases: { '1': 'output_1', '2': 'output_2' } } });
-    expect(await storedRows(await datasetOf(await upload({ name: 'chosen', fields }, foreign)))).toEqual([{ prompt: 'which', answer: 'left' }]);
-    const own = await upload({ name: 'own', fields: JSON.stringify({ prompt: 'q' }), answer_format: 'gsm8k' }, foreign);
+    const fields = JSON.stringify({
+      prompt: 'q',
+      answer: { by: 'label', cases: { '1': 'output_1', '2': 'output_2' } },
+    });
+    expect(await storedRows(await datasetOf(await upload({ name: 'chosen', fields }, foreign)))).toEqual([
+      { prompt: 'which', answer: 'left' },
+    ]);
+    const own = await upload(
+      { name: 'own', fields: JSON.stringify({ prompt: 'q' }), answer_format: 'gsm8k' },
+      foreign,
+    );
     expect(await storedRows(await datasetOf(own))).toEqual([{ prompt: 'which', answer: '9' }]);
   });
 
@@ -88,13 +132,23 @@ describe('mapping', () => {
   ])('fields that are %s are refused with their place', async (_what, fields, pointer) => {
     const response = await upload({ name: 'x', fields }, foreign);
     const problem = await problemOf(response);
-    expect([response.status, problem.code, problem.issues?.[0]?.pointer]).toEqual([400, 'invalid_query', pointer]);
+    expect([response.status, problem.code, problem.issues?.[0]?.pointer]).toEqual([
+      400,
+      'invalid_query',
+      pointer,
+    ]);
   });
 });
 
 describe('broken rows', () => {
   test('are named with row, place and message; the first 100', async () => {
-    const lines = ['{"prompt":"ok","answer":"1"}', '{"prompt":7,"answer":"1"}', '{"prompt":"x"}', '"text"', '{"prompt":"nul\\u0000","answer":"\\ud800"}'];
+    const lines = [
+      '{"prompt":"ok","answer":"1"}',
+      '{"prompt":7,"answer":"1"}',
+      '{"prompt":"x"}',
+      '"text"',
+      '{"prompt":"nul\\u0000","answer":"\\ud800"}',
+    ];
     const many = Array.from({ length: 120 }, () => '{}');
     const response = await upload({ name: 'bad' }, [...lines, ...many].join('\n'));
     expect(response.status).toBe(201);
@@ -114,7 +168,10 @@ describe('broken rows', () => {
 
   test('a row that is nested absurdly deep is broken, not fatal', async () => {
     const deep = `{"prompt":"x","answer":${'['.repeat(900)}${']'.repeat(900)}}`;
-    expect(await datasetOf(await upload({ name: 'deep' }, deep))).toMatchObject({ state: 'invalid', report: { broken: 1 } });
+    expect(await datasetOf(await upload({ name: 'deep' }, deep))).toMatchObject({
+      state: 'invalid',
+      report: { broken: 1 },
+    });
   });
 });
 
@@ -142,7 +199,9 @@ describe('names', () => {
     expect(ids.size).toBe(1);
     const objects: string[] = [];
     for await (const { key } of api.store.list('datasets/')) objects.push(key);
-    const rowsOf = (await api.client().datasets({ limit: 200 })).data.filter((one) => one.state === 'ready').map((one) => `datasets/${one.id}/rows.jsonl`);
+    const rowsOf = (await api.client().datasets({ limit: 200 })).data
+      .filter((one) => one.state === 'ready')
+      .map((one) => `datasets/${one.id}/rows.jsonl`);
     expect(objects.sort()).toEqual(rowsOf.sort());
   });
 
@@ -156,20 +215,54 @@ describe('names', () => {
   });
 });
 
-describe.skipIf(testDataDir === undefined)(`real files (${testDataDir === undefined ? noTestData : 'shared test data'})`, () => {
-  const real = useApi();
-  const files = [
-    { path: 'gsm8k/test.jsonl', query: { kind: 'math', fields: { prompt: 'question' }, answer_format: 'gsm8k' }, rows: 1319, first: { answer: '18' } },
-    { path: 'math/math500.jsonl', query: { kind: 'math', fields: { prompt: 'problem' } }, rows: 500, first: { answer: '\\left( 3, \\frac{\\pi}{2} \\right)' } },
-    { path: 'math/svamp.jsonl', query: { kind: 'math', fields: { prompt: 'Body', answer: 'Answer' } }, rows: 1000, first: { answer: '145' } },
-    { path: 'aime/aime24.jsonl', query: { kind: 'math', fields: { prompt: 'problem' } }, rows: 30, first: {} },
-    { path: 'sft/conversations.jsonl', query: { kind: 'sft' }, rows: 128, first: { messages: [{ role: 'user', content: 'What is the capital of France?' }, { role: 'assistant', content: 'The capital of France is Paris.' }] } },
-  ] as const;
-  test.each(files)('$path registers as it is', async ({ path, query, rows: count, first }) => {
-    const fields = 'fields' in query ? { fields: JSON.stringify(query.fields) } : {};
-    const dataset = await real.client().createDataset({ ...query, ...fields, name: path.replaceAll('/', '-') }, readFileSync(testData(path)));
-    expect(dataset.report).toMatchObject({ rows: count, broken: 0 });
-    const [line] = (await text(await real.store.get(`datasets/${dataset.id}/rows.jsonl`))).split('\n', 1);
-    expect(JSON.parse(line ?? '')).toMatchObject(first);
-  });
-});
+describe.skipIf(testDataDir === undefined)(
+  `real files (${testDataDir === undefined ? noTestData : 'shared test data'})`,
+  () => {
+    const real = useApi();
+    const files = [
+      {
+        path: 'gsm8k/test.jsonl',
+        query: { kind: 'math', fields: '{"prompt":"question"}', answer_format: 'gsm8k' },
+        rows: 1319,
+        first: { answer: '18' },
+      },
+      {
+        path: 'math/math500.jsonl',
+        query: { kind: 'math', fields: '{"prompt":"problem"}' },
+        rows: 500,
+        first: { answer: '\\left( 3, \\frac{\\pi}{2} \\right)' },
+      },
+      {
+        path: 'math/svamp.jsonl',
+        query: { kind: 'math', fields: '{"prompt":"Body","answer":"Answer"}' },
+        rows: 1000,
+        first: { answer: '145' },
+      },
+      {
+        path: 'aime/aime24.jsonl',
+        query: { kind: 'math', fields: '{"prompt":"problem"}' },
+        rows: 30,
+        first: {},
+      },
+      {
+        path: 'sft/conversations.jsonl',
+        query: { kind: 'sft' },
+        rows: 128,
+        first: {
+          messages: [
+            { role: 'user', content: 'What is the capital of France?' },
+            { role: 'assistant', content: 'The capital of France is Paris.' },
+          ],
+        },
+      },
+    ] as const;
+    test.each(files)('$path registers as it is', async ({ path, query, rows: count, first }) => {
+      const dataset = await real
+        .client()
+        .createDataset({ ...query, name: path.replaceAll('/', '-') }, readFileSync(testData(path)));
+      expect(dataset.report).toMatchObject({ rows: count, broken: 0 });
+      const [line] = (await text(await real.store.get(`datasets/${dataset.id}/rows.jsonl`))).split('\n', 1);
+      expect(JSON.parse(line ?? '')).toMatchObject(first);
+    });
+  },
+);

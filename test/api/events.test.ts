@@ -8,7 +8,14 @@ import { claimOne, registerDatasets, spec, useApi } from './support.ts';
 const api = useApi({ timing: { pollMs: 3_600_000, keepAliveMs: 3_600_000 } });
 beforeAll(() => registerDatasets(api.client()));
 
-const step = (n: number): Entry => ({ type: 'step', stage: 'math', phase: 0, step: n, mode: 'non_thinking', metrics: { reward: n / 10 } });
+const step = (n: number): Entry => ({
+  type: 'step',
+  stage: 'math',
+  phase: 0,
+  step: n,
+  mode: 'non_thinking',
+  metrics: { reward: n / 10 },
+});
 
 async function running(): Promise<{ id: string; fence: Fenced }> {
   const job = await api.client().createJob(spec({ priority: 1 }));
@@ -28,7 +35,10 @@ const finish = async (fence: Fenced): Promise<void> => {
 };
 
 const stream = (id: string, headers: Record<string, string> = {}, signal?: AbortSignal) =>
-  api.request('GET', `/v1/jobs/${id}/events`, { headers: { accept: 'text/event-stream', ...headers }, ...(signal && { signal }) });
+  api.request('GET', `/v1/jobs/${id}/events`, {
+    headers: { accept: 'text/event-stream', ...headers },
+    ...(signal && { signal }),
+  });
 
 describe('pages', () => {
   test('oldest first, after a sequence number', async () => {
@@ -39,7 +49,8 @@ describe('pages', () => {
     expect(all.data.map((event) => event.seq)).toEqual(all.data.map((_, index) => index + 1));
     expect(all.data[0]?.body).toMatchObject({ type: 'state', from: null, to: 'queued' });
     const seen: number[] = [];
-    for await (const event of client.all((query) => client.eventsPage(id, { ...query, limit: 2 }))) seen.push(event.seq);
+    for await (const event of client.all((query) => client.eventsPage(id, { ...query, limit: 2 })))
+      seen.push(event.seq);
     expect(seen).toEqual(all.data.map((event) => event.seq));
     await finish(fence);
   });
@@ -52,7 +63,8 @@ describe('stream', () => {
     let next = 1;
     for await (const event of api.client().events(id)) {
       events.push(event);
-      if (event.body.type === 'attempt_started' || (event.body.type === 'step' && next < 3)) await report(fence, [step(next++)]);
+      if (event.body.type === 'attempt_started' || (event.body.type === 'step' && next < 3))
+        await report(fence, [step(next++)]);
       else if (event.body.type === 'step') await finish(fence);
     }
     expect(events.map((event) => event.seq)).toEqual(events.map((_, index) => index + 1));
@@ -69,11 +81,17 @@ describe('stream', () => {
     expect(ids).toEqual(ids.map((_, index) => index + 1));
     const resumed = await stream(id, { 'last-event-id': '2' });
     expect(resumed.headers.get('content-type')).toBe('text/event-stream');
-    expect([...(await resumed.text()).matchAll(/^id: (\d+)$/gm)].map((match) => Number(match[1]))).toEqual(ids.slice(2));
+    expect([...(await resumed.text()).matchAll(/^id: (\d+)$/gm)].map((match) => Number(match[1]))).toEqual(
+      ids.slice(2),
+    );
     const last = await stream(id, { 'last-event-id': String(ids.length) });
     expect(last.status).toBe(204);
-    const query = await api.request('GET', `/v1/jobs/${id}/events?after=2`, { headers: { accept: 'text/event-stream' } });
-    expect([...(await query.text()).matchAll(/^id: (\d+)$/gm)].map((match) => Number(match[1]))).toEqual(ids.slice(2));
+    const query = await api.request('GET', `/v1/jobs/${id}/events?after=2`, {
+      headers: { accept: 'text/event-stream' },
+    });
+    expect([...(await query.text()).matchAll(/^id: (\d+)$/gm)].map((match) => Number(match[1]))).toEqual(
+      ids.slice(2),
+    );
   });
 
   test('a stranger’s or a malformed Last-Event-ID is refused, a number from the future waits for its turn', async () => {

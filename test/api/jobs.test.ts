@@ -8,7 +8,8 @@ const api = useApi();
 beforeAll(() => registerDatasets(api.client()));
 
 const post = (json: unknown, init: RequestInit = {}) => api.request('POST', '/v1/jobs', { json, ...init });
-const bodyOf = async <T>(response: Response | Promise<Response>): Promise<T> => (await (await response).json()) as T;
+const bodyOf = async <T>(response: Response | Promise<Response>): Promise<T> =>
+  (await (await response).json()) as T;
 
 describe('posting a job', () => {
   test('201 with its location, the spec as posted and expanded', async () => {
@@ -32,12 +33,24 @@ describe('posting a job', () => {
   });
 
   test('422 names every fault with its place', async () => {
-    const response = await post(spec({ sed: 1, stages: [{ kind: 'math', data: 'math', steps: 0 }, { kind: 'sft', data: 'sft', lr: 'x' }] }));
+    const response = await post(
+      spec({
+        sed: 1,
+        stages: [
+          { kind: 'math', data: 'math', steps: 0 },
+          { kind: 'sft', data: 'sft', lr: 'x' },
+        ],
+      }),
+    );
     expect(response.status).toBe(422);
     expect(response.headers.get('content-type')).toBe('application/problem+json');
     const problem = await bodyOf<Problem>(response);
     expect(problem.code).toBe('invalid_spec');
-    expect(problem.issues?.map((issue) => issue.pointer).sort()).toEqual(['/sed', '/stages/0/steps', '/stages/1/lr']);
+    expect(problem.issues?.map((issue) => issue.pointer).sort()).toEqual([
+      '/sed',
+      '/stages/0/steps',
+      '/stages/1/lr',
+    ]);
   });
 
   test('422 names references that do not hold: missing, of the wrong kind, broken', async () => {
@@ -59,7 +72,9 @@ describe('posting a job', () => {
 
   test('the same Idempotency-Key gives the first answer, however many come at once; another body is refused', async () => {
     const headers = { 'idempotency-key': 'once' };
-    const answers = await Promise.all(Array.from({ length: 8 }, () => post(spec({ name: 'once' }), { headers })));
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, () => post(spec({ name: 'once' }), { headers })),
+    );
     const ids = await Promise.all(answers.map(async (answer) => (await bodyOf<Job>(answer)).id));
     expect(new Set(answers.map((answer) => answer.status))).toEqual(new Set([201]));
     expect(new Set(ids).size).toBe(1);
@@ -79,10 +94,12 @@ describe('posting a job', () => {
 describe('listing jobs', () => {
   test('newest first, page after page, forwards and back; filtered by state, type and label', async () => {
     const ids: string[] = [];
-    for (let i = 0; i < 5; i++) ids.unshift((await bodyOf<Job>(post(spec({ labels: { list: 'yes' }, name: `n${i}` })))).id);
+    for (let i = 0; i < 5; i++)
+      ids.unshift((await bodyOf<Job>(post(spec({ labels: { list: 'yes' }, name: `n${i}` })))).id);
     const client = api.client();
     const seen: string[] = [];
-    for await (const job of client.all((query) => client.jobs({ ...query, label: 'list:yes', limit: 2 }))) seen.push(job.id);
+    for await (const job of client.all((query) => client.jobs({ ...query, label: 'list:yes', limit: 2 })))
+      seen.push(job.id);
     expect([...seen].sort()).toEqual([...ids].sort());
     const back = await client.jobs({ label: 'list:yes', limit: 2, before: seen[3] });
     expect(back.data.map((job) => job.id)).toEqual(seen.slice(1, 3));
@@ -104,7 +121,9 @@ describe('cancelling', () => {
     expect(claim.job).toBe(running.id);
     expect((await client.cancelJob(running.id)).state).toBe('cancelling');
     expect((await client.runner.heartbeat(fence)).action).toBe('cancel');
-    expect(await client.runner.finish({ ...fence, outcome: { type: 'cancelled' } })).toEqual({ state: 'cancelled' });
+    expect(await client.runner.finish({ ...fence, outcome: { type: 'cancelled' } })).toEqual({
+      state: 'cancelled',
+    });
 
     const ended = await client.createJob(spec({ priority: 52 }));
     const second = await claimOne(client);

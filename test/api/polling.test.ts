@@ -7,7 +7,9 @@ beforeAll(() => registerDatasets(api.client()));
 
 test('without hints every event comes, and comments between them', async () => {
   const { id } = await api.client().createJob(spec());
-  const response = await api.request('GET', `/v1/jobs/${id}/events`, { headers: { accept: 'text/event-stream' } });
+  const response = await api.request('GET', `/v1/jobs/${id}/events`, {
+    headers: { accept: 'text/event-stream' },
+  });
   const decoder = new TextDecoder();
   let text = '';
   let finished = false;

@@ -30,7 +30,14 @@ const samplesEntry = (key: string) => ({
   phase: 0,
   step: 1,
   key,
-  rows: [1, 0].map((line) => ({ line, task: line, rollout: 0, mode: 'non_thinking' as const, status: 'scored' as const, reward: line })),
+  rows: [1, 0].map((line) => ({
+    line,
+    task: line,
+    rollout: 0,
+    mode: 'non_thinking' as const,
+    status: 'scored' as const,
+    reward: line,
+  })),
 });
 
 const sampleLine = (task: number) =>
@@ -53,7 +60,14 @@ const sampleLine = (task: number) =>
 describe('register and claim', () => {
   test('a runner keeps its id when it registers again, and is listed', async () => {
     const client = api.client(api.keys.runner);
-    const properties = { protocol: 1, name: 'gpu-1', accelerator: 'cuda' as const, memory_gb: 80, labels: { zone: 'a' }, version: '1' };
+    const properties = {
+      protocol: 1,
+      name: 'gpu-1',
+      accelerator: 'cuda' as const,
+      memory_gb: 80,
+      labels: { zone: 'a' },
+      version: '1',
+    };
     const first = await client.runner.register(properties);
     expect(first).toMatchObject({ heartbeat_ms: 2_000, lease_ms: 30_000 });
     expect((await client.runner.register({ ...properties, version: '2' })).runner).toBe(first.runner);
@@ -62,7 +76,10 @@ describe('register and claim', () => {
   });
 
   test('another protocol version is refused by name, whatever else the body holds', async () => {
-    const response = await api.request('POST', '/v1/runner/register', { json: { protocol: 2, colour: 'blue' }, key: api.keys.runner });
+    const response = await api.request('POST', '/v1/runner/register', {
+      json: { protocol: 2, colour: 'blue' },
+      key: api.keys.runner,
+    });
     expect(response.status).toBe(426);
     const problem = await problemOf(response);
     expect(problem.code).toBe('protocol_mismatch');
@@ -73,7 +90,14 @@ describe('register and claim', () => {
     const client = api.client();
     const job = await client.createJob(spec({ priority: 10 }));
     const { claim, runner, fence } = await claimOne(client);
-    expect(claim).toMatchObject({ job: job.id, attempt: 1, spec: job.expanded, init: null, resume: null, lease_ms: 30_000 });
+    expect(claim).toMatchObject({
+      job: job.id,
+      attempt: 1,
+      spec: job.expanded,
+      init: null,
+      resume: null,
+      lease_ms: 30_000,
+    });
     expect(claim.datasets.map((one) => one.kind).sort()).toEqual(['math', 'sft']);
     for (const { key, size } of claim.datasets) expect((await api.store.head(key))?.size).toBe(size);
     expect(await client.runner.claim({ runner })).toEqual({ claim: null });
@@ -93,7 +117,16 @@ describe('an attempt', () => {
     const { fence } = await claimOne(client);
     const key = `jobs/${fence.job}/a1/samples/1-math-1.jsonl`;
     await api.store.put(key, new TextEncoder().encode(`${sampleLine(0)}\n${sampleLine(1)}\n`));
-    const cell = { suite: 'sums', domain: 'sums', mode: 'non_thinking' as const, metric: 'avg@1', value: 0.5, low: 0.1, high: 0.9, tasks: 2 };
+    const cell = {
+      suite: 'sums',
+      domain: 'sums',
+      mode: 'non_thinking' as const,
+      metric: 'avg@1',
+      value: 0.5,
+      low: 0.1,
+      high: 0.9,
+      tasks: 2,
+    };
     const report = {
       ...fence,
       sequence: 1,
@@ -113,9 +146,12 @@ describe('an attempt', () => {
       ['loss', null],
       ['reward', 0.25],
     ]);
-    expect((await client.metrics(id, { key: 'reward', stage: 'math', mode: 'non_thinking' })).data).toHaveLength(1);
+    expect(
+      (await client.metrics(id, { key: 'reward', stage: 'math', mode: 'non_thinking' })).data,
+    ).toHaveLength(1);
     const points: string[] = [];
-    for await (const point of client.all((query) => client.metrics(id, { ...query, limit: 1 }))) points.push(point.key);
+    for await (const point of client.all((query) => client.metrics(id, { ...query, limit: 1 })))
+      points.push(point.key);
     expect(points).toEqual(['loss', 'reward']);
     expect((await client.evaluations(id)).data).toEqual([{ ...cell, after: 'initial', attempt: 1 }]);
     const samples = (await client.samples(id, { stage: 'math', step: 1 })).data;
@@ -128,10 +164,21 @@ describe('an attempt', () => {
     expect(await client.logs(id, { attempt: 1 })).toContain('one');
     expect((await api.request('GET', `/v1/jobs/${id}/logs?attempt=9`)).status).toBe(404);
 
-    expect((await client.runner.heartbeat({ ...fence, progress: { stage: 'math', stage_index: 1, stages: 2, step: 1, steps: 2 } })).action).toBe('continue');
+    expect(
+      (
+        await client.runner.heartbeat({
+          ...fence,
+          progress: { stage: 'math', stage_index: 1, stages: 2, step: 1, steps: 2 },
+        })
+      ).action,
+    ).toBe('continue');
     expect((await client.job(id)).progress?.step).toBe(1);
-    expect(await client.runner.finish({ ...fence, outcome: { type: 'succeeded' } })).toEqual({ state: 'succeeded' });
-    expect(await client.runner.finish({ ...fence, outcome: { type: 'succeeded' } })).toEqual({ state: 'succeeded' });
+    expect(await client.runner.finish({ ...fence, outcome: { type: 'succeeded' } })).toEqual({
+      state: 'succeeded',
+    });
+    expect(await client.runner.finish({ ...fence, outcome: { type: 'succeeded' } })).toEqual({
+      state: 'succeeded',
+    });
   });
 
   test('commits a checkpoint once; its files are served; the next attempt resumes from it, another job starts from it', async () => {
@@ -153,20 +200,34 @@ describe('an attempt', () => {
     expect(await client.checkpoint(committed.id)).toMatchObject({ ...checkpoint, job: id, attempt: 1 });
     expect(await (await client.checkpointFile(committed.id, 'model.safetensors')).text()).toBe('0123456789');
     expect(await (await client.checkpointFile(committed.id, 'trainer/state.json')).text()).toBe('{}');
-    expect(await (await api.request('GET', `/v1/checkpoints/${committed.id}/files/trainer/state.json`)).text()).toBe('{}');
+    expect(
+      await (await api.request('GET', `/v1/checkpoints/${committed.id}/files/trainer/state.json`)).text(),
+    ).toBe('{}');
     expect(await (await client.checkpointFile(committed.id, 'manifest.json')).text()).toBe('{"m":1}');
     for (const name of ['none.bin', '..%2F..%2Frows.jsonl', '../x', 'trainer/..%2fmodel.safetensors'])
       expect((await api.request('GET', `/v1/checkpoints/${committed.id}/files/${name}`)).status).toBe(404);
-    expect((await api.request('GET', `/v1/checkpoints/${committed.id}/files/model.safetensors`, { key: api.strangerKey })).status).toBe(404);
+    expect(
+      (
+        await api.request('GET', `/v1/checkpoints/${committed.id}/files/model.safetensors`, {
+          key: api.strangerKey,
+        })
+      ).status,
+    ).toBe(404);
 
     const lost = { type: 'failed' as const, reason: 'runner_stopped' as const, message: 'the machine goes' };
     expect(await client.runner.finish({ ...fence, outcome: lost })).toEqual({ state: 'queued' });
     await api.database.sql`update jobs set available_at = now() - interval '1 hour' where id = ${id}`;
     const again = await claimOne(client);
-    expect(again.claim).toMatchObject({ job: id, attempt: 2, resume: { id: committed.id, prefix: checkpoint.prefix } });
+    expect(again.claim).toMatchObject({
+      job: id,
+      attempt: 2,
+      resume: { id: committed.id, prefix: checkpoint.prefix },
+    });
     await client.runner.finish({ ...again.fence, outcome: { type: 'succeeded' } });
 
-    await client.createJob(spec({ priority: 30, model: { init: { from: 'checkpoint', checkpoint: committed.id } } }));
+    await client.createJob(
+      spec({ priority: 30, model: { init: { from: 'checkpoint', checkpoint: committed.id } } }),
+    );
     const started = await claimOne(client);
     expect(started.claim).toMatchObject({ init: { id: committed.id }, resume: null });
     await client.runner.finish({ ...started.fence, outcome: { type: 'succeeded' } });
@@ -187,7 +248,10 @@ describe('an attempt', () => {
     for (const [path, json] of calls) {
       const response = await api.request('POST', `/v1/runner/${path}`, { json });
       expect([path, response.status, (await problemOf(response)).code]).toEqual([path, 409, 'lease_lost']);
-      const theirs = await api.request('POST', `/v1/runner/${path}`, { json: { ...json, attempt: 1 }, key: api.strangerKey });
+      const theirs = await api.request('POST', `/v1/runner/${path}`, {
+        json: { ...json, attempt: 1 },
+        key: api.strangerKey,
+      });
       expect([path, theirs.status]).toEqual([path, path === 'checkpoints' ? 422 : 409]);
     }
     expect(await client.eventsPage(id)).toEqual(before);
@@ -199,14 +263,24 @@ describe('an attempt', () => {
     const client = api.client();
     await client.createJob(spec({ priority: 50 }));
     const { fence, claim } = await claimOne(client);
-    for (const key of [claim.datasets[0]?.key, `jobs/${fence.job}/a9/x`, `jobs/${fence.job}/a1/../a2/x`, `jobs/${fence.job}/a1/`]) {
-      const report = await api.request('POST', '/v1/runner/report', { json: { ...fence, sequence: 1, entries: [samplesEntry(key ?? '')] } });
+    for (const key of [
+      claim.datasets[0]?.key,
+      `jobs/${fence.job}/a9/x`,
+      `jobs/${fence.job}/a1/../a2/x`,
+      `jobs/${fence.job}/a1/`,
+    ]) {
+      const report = await api.request('POST', '/v1/runner/report', {
+        json: { ...fence, sequence: 1, entries: [samplesEntry(key ?? '')] },
+      });
       expect([key, report.status]).toEqual([key, 422]);
       expect((await problemOf(report)).issues?.[0]?.pointer).toBe('/entries/0/key');
     }
     for (const prefix of ['datasets/', `jobs/${fence.job}/a1/../../`, `jobs/${fence.job}/a1/no-slash`]) {
       const json = { ...fence, checkpoint: { ...commit(fence), prefix } };
-      expect([prefix, (await api.request('POST', '/v1/runner/checkpoints', { json })).status]).toEqual([prefix, 422]);
+      expect([prefix, (await api.request('POST', '/v1/runner/checkpoints', { json })).status]).toEqual([
+        prefix,
+        422,
+      ]);
     }
     await client.runner.finish({ ...fence, outcome: { type: 'succeeded' } });
   });
@@ -215,7 +289,11 @@ describe('an attempt', () => {
     const client = api.client();
     const { id } = await client.createJob(spec({ priority: 60 }));
     const { fence } = await claimOne(client);
-    await client.runner.report({ ...fence, sequence: 1, entries: [samplesEntry(`jobs/${fence.job}/a1/samples/gone.jsonl`)] });
+    await client.runner.report({
+      ...fence,
+      sequence: 1,
+      entries: [samplesEntry(`jobs/${fence.job}/a1/samples/gone.jsonl`)],
+    });
     const response = await api.request('GET', `/v1/jobs/${id}/samples`);
     expect([response.status, (await problemOf(response)).code]).toEqual([503, 'store_unavailable']);
     await client.runner.finish({ ...fence, outcome: { type: 'succeeded' } });

@@ -29,7 +29,11 @@ export interface Fixture {
   readonly keys: Readonly<Record<Scope, string>>;
   /** An admin key of another project. */
   readonly strangerKey: string;
-  request(method: string, path: string, init?: RequestInit & { key?: string | null; json?: unknown }): Promise<Response>;
+  request(
+    method: string,
+    path: string,
+    init?: RequestInit & { key?: string | null; json?: unknown },
+  ): Promise<Response>;
   client(key?: string): Client;
 }
 
@@ -51,24 +55,40 @@ export function useApi(options: Partial<Pick<AppOptions, 'limits' | 'timing' | '
     const projectId = await ensureProject(database.db, 'ours');
     const key = async (scope: Scope, project = projectId): Promise<string> =>
       (await createKey(database.db, { projectId: project, name: scope, scopes: [scope] })).secret;
-    fixture.keys = { admin: await key('admin'), submit: await key('submit'), read: await key('read'), runner: await key('runner') };
+    fixture.keys = {
+      admin: await key('admin'),
+      submit: await key('submit'),
+      read: await key('read'),
+      runner: await key('runner'),
+    };
     fixture.strangerKey = await key('admin', await ensureProject(database.db, 'theirs'));
     fixture.request = async (method, path, { key: given, json, ...init } = {}) => {
       const headers = new Headers(init.headers);
       if (given !== null) headers.set('authorization', `Bearer ${given ?? fixture.keys.admin}`);
       if (json !== undefined) headers.set('content-type', 'application/json');
       const body = json === undefined ? init.body : JSON.stringify(json);
-      return app.request(path, { ...init, method, headers, ...(body !== undefined && { body }) } as RequestInit);
+      return app.request(path, {
+        ...init,
+        method,
+        headers,
+        ...(body !== undefined && { body }),
+      } as RequestInit);
     };
     fixture.client = (given) =>
-      createClient({ url, key: given ?? fixture.keys.admin, pauseMs: 1, fetch: (input, init) => Promise.resolve(app.request(input as string, init)) });
+      createClient({
+        url,
+        key: given ?? fixture.keys.admin,
+        pauseMs: 1,
+        fetch: (input, init) => Promise.resolve(app.request(input as string, init)),
+      });
   });
   afterAll(() => rm(folder, { recursive: true, force: true }));
   return fixture;
 }
 
 export const mathRows = '{"prompt":"1+1=","answer":"2"}\n{"prompt":"2+2=","answer":4}\n';
-export const sftRows = '{"messages":[{"role":"user","content":"hi"},{"role":"assistant","content":"hello"}]}\n';
+export const sftRows =
+  '{"messages":[{"role":"user","content":"hi"},{"role":"assistant","content":"hello"}]}\n';
 
 /** A small spec that is valid once datasets `math` and `sft` are registered. */
 export const spec = (changes: Record<string, unknown> = {}): JobSpecInput =>
@@ -96,7 +116,10 @@ export async function registerDatasets(client: Client): Promise<void> {
 }
 
 /** Registers a runner and claims; the queue must hold a job for it. */
-export async function claimOne(client: Client, name = 'runner-1'): Promise<{ runner: string; claim: Claim; fence: Fenced }> {
+export async function claimOne(
+  client: Client,
+  name = 'runner-1',
+): Promise<{ runner: string; claim: Claim; fence: Fenced }> {
   const { runner } = await client.runner.register({
     protocol: 1,
     name,

@@ -1,0 +1,294 @@
+// A few thousand malformed requests from a seeded generator against every POST route: whatever comes, the answer is
+// no fault of ours, and the service still works afterwards.
+import { gzipSync } from 'node:zlib';
+import { beforeAll, expect, test } from 'vitest';
+import { claimOne, mathRows, registerDatasets, spec, useApi } from './support.ts';
+
+const api = useApi({
+  limits: {
+    datasetLineBytes: 5_000,
+    datasetArrayBytes: 20_000,
+    datasetBytes: 50_000,
+    datasetUnpackedBytes: 100_000,
+  },
+});
+
+/** mulberry32: small, seeded, good enough to pick mutations. */
+function generator(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+const strange: unknown[] = [
+  null,
+  true,
+  0,
+  -0,
+  -1,
+  1.5,
+  1e308,
+  -1e308,
+  5e-324,
+  2 ** 31,
+  2 ** 53,
+  -(2 ** 63),
+  '',
+  'x',
+  '\0',
+  '\ud800',
+  'a'.repeat(300),
+  '__proto__',
+  "'; drop table jobs; --",
+  '../../etc/passwd',
+  '{}',
+  'NaN',
+  '💥',
+  [],
+  [[]],
+  {},
+  { __proto__: 1, constructor: { prototype: 1 } },
+  { type: 'cascade' },
+  JSON.parse('{"__proto__":{"a":1}}'),
+];
+
+type Random = () => number;
+const pick = <T>(random: Random, list: readonly T[]): T => list[Math.floor(random() * list.length)] as T;
+
+/** The same value with one to three of its parts replaced, removed, doubled or added. */
+function mutate(random: Random, value: unknown): unknown {
+  let mutated = structuredClone(value);
+  for (let i = 0; i <= random() * 2; i++) mutated = mutateOnce(random, mutated);
+  return mutated;
+}
+
+function mutateOnce(random: Random, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || random() < 0.1) return pick(random, strange);
+  const keys = Object.keys(value);
+  if (keys.length === 0 || random() < 0.15)
+    return {
+      ...value,
+      [String(pick(random, ['x', '', '\0', '__proto__', 'name', 'type']))]: pick(random, strange),
+    };
+  const key = pick(random, keys);
+  const part = (value as Record<string, unknown>)[key];
+  const copy: Record<string, unknown> | unknown[] = Array.isArray(value)
+    ? [...(value as unknown[])]
+    : { ...value };
+  const slots = copy as Record<string, unknown>;
+  if (random() < 0.15) Reflect.deleteProperty(copy, key);
+  else if (Array.isArray(copy) && random() < 0.1) copy.push(...copy);
+  else slots[key] = mutateOnce(random, part);
+  return copy;
+}
+
+/** Text that is sometimes cut, sometimes has a byte changed, sometimes is no JSON at all. */
+function spoil(random: Random, text: string): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(Buffer.from(text));
+  const kind = random();
+  if (kind < 0.8) return bytes;
+  if (kind < 0.87) return bytes.slice(0, Math.floor(random() * bytes.length));
+  if (kind < 0.97 && bytes.length > 0) {
+    bytes[Math.floor(random() * bytes.length)] = Math.floor(random() * 256);
+    return bytes;
+  }
+  const depth = Math.floor(random() * 3_000);
+  return new Uint8Array(Buffer.from(pick(random, ['[', '{"a":']).repeat(depth)));
+}
+
+beforeAll(() => registerDatasets(api.client()));
+
+interface Seed {
+  path: string;
+  valid: Record<string, unknown>;
+}
+
+/** A valid request for each route, of an attempt that holds its job. */
+async function seedRequests(): Promise<Seed[]> {
+  const client = api.client();
+  await client.createJob(spec({ priority: 100 }));
+  const { runner, fence } = await claimOne(client);
+  const sha256 = '0'.repeat(64);
+  const cell = {
+    suite: 's',
+    domain: 'd',
+    mode: 'thinking',
+    metric: 'avg@1',
+    value: 0.5,
+    low: 0,
+    high: 1,
+    tasks: 3,
+  };
+  const entries = [
+    { type: 'stage_started', stage: 'math', stage_index: 1, steps: 3 },
+    {
+      type: 'step',
+      stage: 'math',
+      phase: 0,
+      step: 1,
+      mode: 'non_thinking',
+      metrics: { reward: 0.5, loss: null },
+    },
+    { type: 'evaluation', after: 'initial', cells: [cell] },
+    {
+      type: 'samples',
+      stage: 'math',
+      phase: 0,
+      step: 1,
+      key: `jobs/${fence.job}/a1/s.jsonl`,
+      rows: [{ line: 0, task: 0, rollout: 0, mode: 'thinking', status: 'scored', reward: 1 }],
+    },
+    { type: 'rewound', stage: 'math', to_step: 0 },
+    { type: 'resume_inexact', differences: ['cpu'] },
+  ];
+  const checkpoint = {
+    stage: 'math',
+    stage_index: 1,
+    step: 1,
+    kind: 'step',
+    prefix: `jobs/${fence.job}/a1/x/`,
+    manifest_sha256: sha256,
+    size: 1,
+    files: [{ name: 'a', size: 1, sha256 }],
+  };
+  return [
+    { path: '/v1/jobs', valid: spec() },
+    {
+      path: '/v1/runner/register',
+      valid: { protocol: 1, name: 'f', accelerator: 'cpu', memory_gb: 1, labels: { a: 'b' }, version: '1' },
+    },
+    { path: '/v1/runner/claim', valid: { runner } },
+    {
+      path: '/v1/runner/heartbeat',
+      valid: {
+        ...fence,
+        progress: { stage: 'a', stage_index: 0, stages: 1, step: 1, steps: 2, reward: 0.1 },
+      },
+    },
+    { path: '/v1/runner/report', valid: { ...fence, sequence: 1, entries, log: 'line\n' } },
+    { path: '/v1/runner/checkpoints', valid: { ...fence, checkpoint } },
+    {
+      path: '/v1/runner/finish',
+      valid: { ...fence, outcome: { type: 'failed', reason: 'stalled', message: 'm' }, log: '' },
+    },
+  ];
+}
+
+const reportOf = (seeds: readonly Seed[]): Seed => seeds.find(({ path }) => path.endsWith('report')) as Seed;
+
+test('JSON routes', { timeout: 120_000 }, async () => {
+  const random = generator(20_260_801);
+  const statuses = new Map<number, number>();
+  let applied = 0;
+  let seeds = await seedRequests();
+  for (let i = 0; i < 3_000; i++) {
+    const { path, valid } = random() < 0.3 ? reportOf(seeds) : pick(random, seeds);
+    if ('sequence' in valid) valid['sequence'] = i + 1;
+    const body = spoil(random, JSON.stringify(mutate(random, valid)));
+    const headers: Record<string, string> = {
+      'content-type': pick(random, [
+        'application/json',
+        'application/json',
+        'application/json; charset=utf-8',
+        'text/plain',
+      ]),
+    };
+    if (random() < 0.1) headers['idempotency-key'] = pick(random, ['a', 'b', 'ü', ' ', 'x'.repeat(300)]);
+    const response = await api.request('POST', path, { body, headers });
+    if (response.status >= 500)
+      throw new Error(
+        `${response.status} from ${path}: ${await response.text()} for ${Buffer.from(body).toString().slice(0, 2_000)}`,
+      );
+    statuses.set(response.status, (statuses.get(response.status) ?? 0) + 1);
+    if (path.endsWith('report') && response.status === 200) applied += 1;
+    if (path.endsWith('finish') && response.status === 200) seeds = await seedRequests();
+  }
+  // The generator must reach past the door: some of it is valid, and most is refused by the schema.
+  expect(statuses.get(422)).toBeGreaterThan(500);
+  expect((statuses.get(200) ?? 0) + (statuses.get(201) ?? 0)).toBeGreaterThan(50);
+  expect(applied).toBeGreaterThan(20);
+  expect((await api.client().createJob(spec())).state).toBe('queued');
+});
+
+test('datasets', { timeout: 120_000 }, async () => {
+  const random = generator(7);
+  const rows = mathRows
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as unknown);
+  const statuses = new Map<number, number>();
+  for (let i = 0; i < 600; i++) {
+    const mutated = Array.from({ length: 1 + Math.floor(random() * 5) }, () =>
+      random() < 0.5 ? pick(random, rows) : mutate(random, pick(random, rows)),
+    );
+    const text =
+      random() < 0.7 ? mutated.map((row) => JSON.stringify(row)).join('\n') : JSON.stringify(mutated);
+    let body: Uint8Array<ArrayBuffer> = spoil(random, text);
+    if (random() < 0.3) body = spoil(random, Buffer.from(gzipSync(body)).toString('latin1'));
+    if (random() < 0.2) body = new Uint8Array(gzipSync(body)).slice(0, Math.floor(random() * 60));
+    const query = new URLSearchParams({
+      name: `n${Math.floor(random() * 40)}`,
+      kind: pick(random, ['math', 'sft', 'x']),
+    });
+    if (random() < 0.3)
+      query.set(
+        'fields',
+        JSON.stringify(
+          mutate(random, { prompt: 'prompt', answer: { by: 'answer', cases: { '2': 'prompt' } } }),
+        ),
+      );
+    if (random() < 0.2) query.set('answer_format', pick(random, ['gsm8k', 'plain', '']));
+    const headers: Record<string, string> =
+      random() < 0.1 ? { 'content-encoding': pick(random, ['gzip', 'br', '']) } : {};
+    const response = await api.request('POST', `/v1/datasets?${query.toString()}`, { body, headers });
+    if (response.status >= 500)
+      throw new Error(
+        `${response.status}: ${await response.text()} for ${query.toString()} ${Buffer.from(body).toString('latin1').slice(0, 500)}`,
+      );
+    statuses.set(response.status, (statuses.get(response.status) ?? 0) + 1);
+  }
+  expect(statuses.get(201)).toBeGreaterThan(10);
+  expect(statuses.get(422)).toBeGreaterThan(10);
+});
+
+test('paths and queries', async () => {
+  const random = generator(99);
+  const parts = [
+    'jobs',
+    'datasets',
+    'checkpoints',
+    'runners',
+    'events',
+    'metrics',
+    'samples',
+    'files',
+    'logs',
+    '%',
+    '%00',
+    '%ff',
+    '..',
+    '.',
+    '',
+    'job_00000000000000000000000000',
+    'x'.repeat(3_000),
+    '%2f',
+    'é',
+    '*',
+    '{id}',
+    ':id',
+  ];
+  for (let i = 0; i < 1_000; i++) {
+    const path = `/v1/${Array.from({ length: 1 + Math.floor(random() * 4) }, () => pick(random, parts)).join('/')}`;
+    const query =
+      random() < 0.5
+        ? ''
+        : `?${pick(random, ['limit', 'after', 'before', 'state', 'label', 'key', 'stage', 'mode', 'step', 'attempt'])}=${pick(random, ['', '1', '-1', '1e9', 'x', '%00', '%ff', '%ud800', "'", 'a:b', '[]', '99999999999999999999'])}`;
+    const response = await api.request('GET', path + query);
+    if (response.status >= 500)
+      throw new Error(`${response.status} from ${path}${query}: ${await response.text()}`);
+  }
+});

@@ -51,7 +51,7 @@ interface Numbered {
 }
 
 function metricsOf({ entry, seq }: Numbered) {
-  if (entry.type !== 'step') return [];
+  if (entry.type !== 'step' && entry.type !== 'step_skipped') return [];
   const { stage, phase, step, mode } = entry;
   return Object.entries(entry.metrics).map(([key, value]) => ({ stage, phase, step, mode, key, value, seq }));
 }

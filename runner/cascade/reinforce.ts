@@ -5,11 +5,10 @@ import type { ExpandedMathStage } from '../../api/contract/expand.ts';
 import type { MathRow } from '../../api/contract/task.ts';
 import { batchOf } from '../data/order.ts';
 import { drawKey } from '../engine/random/draws.ts';
-import { groupAdvantage } from './advantage.ts';
 import { gradeGroup } from './grading.ts';
-import type { Graded } from './grading.ts';
 import { tokenMean } from './objective.ts';
-import { applyOverlong } from './overlong.ts';
+import { judge } from './judge.ts';
+import type { Judged } from './judge.ts';
 import type { TaskGrader } from '../rewards/grade.ts';
 import type { Policy } from './policy.ts';
 import { promptTokens } from './prompt.ts';
@@ -23,18 +22,6 @@ export interface ReinforceOptions {
   readonly grader: TaskGrader;
   readonly seed: number;
   readonly samplesPerStep: number;
-}
-
-/** A graded rollout with what the update makes of it; a null advantage keeps it out of the loss and out of N. */
-export interface Judged extends Graded {
-  readonly task: number;
-  readonly advantage: number | null;
-}
-
-export interface JudgedGroup {
-  readonly rollouts_G: readonly Judged[];
-  /** Of the rewards after the overlong policy; null where the group was dropped. */
-  readonly std: number | null;
 }
 
 export async function reinforce(
@@ -71,9 +58,9 @@ export async function reinforce(
   const judged = groups_P.flatMap(({ rollouts_G }) => rollouts_G);
   const learnt = judged.filter(({ advantage, rollout }) => advantage !== null && rollout.response.length > 0);
   const samples = chooseSamples(judged, rows, samplesPerStep);
+  const cause = nothingToLearn(learnt);
+  if (cause !== undefined) return { type: 'skipped', cause, metrics: rolloutMetrics(groups_P), samples };
   const sequences = tokenMean(learnt.map(({ rollout, advantage }) => ({ ...rollout, advantage })));
-  if (sequences.length === 0)
-    return { type: 'skipped', cause: 'no rollout of this batch has a token to learn from', samples };
 
   const { logProbs, metrics } = await update(policy, sequences, stage, {
     step,
@@ -101,21 +88,12 @@ export async function reinforce(
   };
 }
 
-/** Overlong policy, then the group's advantages: masked rollouts stay in mean and std, and leave the loss. */
-function judge(stage: ExpandedMathStage, task: number, graded_G: readonly Graded[]): JudgedGroup {
-  const adjusted_G = graded_G.map(({ reward, rollout }) =>
-    reward === null
-      ? null
-      : applyOverlong(stage.overlong, reward, rollout.response.length, rollout.truncated, stage.max_response),
-  );
-  const { advantages_G, std } = groupAdvantage(adjusted_G.map((adjusted) => adjusted?.reward ?? null));
-  const rollouts_G = graded_G.map((graded, g) => ({
-    ...graded,
-    reward: adjusted_G[g]?.reward ?? null,
-    task,
-    advantage: adjusted_G[g]?.inLoss === true ? advantages_G[g]! : null,
-  }));
-  return { rollouts_G, std };
+/** Why an update would change nothing; momentum alone must not move the weights. */
+function nothingToLearn(learnt: readonly Judged[]): string | undefined {
+  if (learnt.length === 0) return 'no rollout of this batch has a token to learn from';
+  return learnt.every(({ advantage }) => advantage === 0)
+    ? 'no group of this batch has any variance'
+    : undefined;
 }
 
 /** Seconds since the call before. */

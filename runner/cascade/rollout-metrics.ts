@@ -1,6 +1,6 @@
 // What tells a working RL run from a broken one: reward, groups without signal, truncation, lengths, unscored share, and
 // the gap between the sampler's and the trainer's log-probabilities.
-import type { JudgedGroup } from './reinforce.ts';
+import type { JudgedGroup } from './judge.ts';
 import type { Rollout } from './rollout.ts';
 
 const mean = (values: readonly number[]): number =>

@@ -117,12 +117,13 @@ async function evaluateAll(
 }
 
 function stepEntry(stage: string, step: number, result: StepResult): Entry {
-  const at = { stage, phase: 0, step };
-  if (result.type === 'skipped') return { type: 'step_skipped', ...at, cause: result.cause };
+  const at = { stage, phase: 0, step, mode: 'non_thinking' } as const;
   const metrics = Object.fromEntries(
     Object.entries(result.metrics).map(([key, value]) => [key, Number.isFinite(value) ? value : null]),
   );
-  return { type: 'step', ...at, mode: 'non_thinking', metrics };
+  return result.type === 'updated'
+    ? { type: 'step', ...at, metrics }
+    : { type: 'step_skipped', ...at, cause: result.cause, metrics };
 }
 
 /** Reward, loss and rate of the last step, and the time left at the mean pace of the last twenty. */
@@ -132,7 +133,7 @@ function paceOf(steps: number): (step: number, result: StepResult) => Partial<Pr
     ends.push(performance.now());
     if (ends.length > 21) ends.shift();
     const seconds = (ends.at(-1)! - ends[0]!) / 1000 / (ends.length - 1);
-    const metrics: Readonly<Record<string, number>> = result.type === 'updated' ? result.metrics : {};
+    const { metrics } = result;
     return {
       reward: metrics['reward'] ?? null,
       loss: metrics['loss'] ?? null,

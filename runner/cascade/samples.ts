@@ -1,6 +1,6 @@
 // Which rollouts of a step are kept to be looked at: evenly spread over the batch, so that several groups are seen.
 import type { MathRow } from '../../api/contract/task.ts';
-import type { Judged } from './reinforce.ts';
+import type { Judged } from './judge.ts';
 import type { StepSample } from './stage-run.ts';
 
 /** `judged` is in group order; `count` of them at most. */

@@ -11,7 +11,12 @@ export type StepResult =
       readonly metrics: Readonly<Record<string, number>>;
       readonly samples: readonly StepSample[];
     }
-  | { readonly type: 'skipped'; readonly cause: string; readonly samples: readonly StepSample[] };
+  | {
+      readonly type: 'skipped';
+      readonly cause: string;
+      readonly metrics: Readonly<Record<string, number>>;
+      readonly samples: readonly StepSample[];
+    };
 
 export interface StageRun {
   readonly steps: number;

@@ -91,12 +91,14 @@ describe('runCascade', () => {
       'math',
     ]);
     expect(snapshots.map(({ point, kind }) => [point.stageIndex, point.step, kind])).toEqual([
-      [0, 2, 'step'],
-      [0, 4, 'stage_end'],
-      [1, 2, 'step'],
-      [1, 4, 'final'],
+      [0, 4, 'step'],
+      [0, 8, 'step'],
+      [0, 12, 'step'],
+      [0, 16, 'stage_end'],
+      [1, 4, 'step'],
+      [1, 6, 'final'],
     ]);
-    expect(samples).toHaveLength(4 * 3);
+    expect(samples).toHaveLength(6 * 3);
     expect(
       samples.every(
         ({ prompt, status, reward }) => typeof prompt === 'string' && status === 'scored' && reward !== null,
@@ -126,8 +128,17 @@ describe('runCascade', () => {
   });
 
   it('resets moments and step count at each stage', async () => {
-    const { snapshots } = await record(tinySpec({ mathSteps: 2 }));
-    expect(snapshots.map(({ state }) => state.stepCount)).toEqual([2, 4, 2]);
+    const { entries, snapshots } = await record(tinySpec());
+    const updates = entries.filter((entry) => entry.type === 'step' && entry.stage === 'math').length;
+    expect(updates).toBeGreaterThan(0);
+    expect(snapshots.map(({ state }) => state.stepCount)).toEqual([
+      4,
+      8,
+      12,
+      16,
+      expect.any(Number),
+      updates,
+    ]);
   });
 
   it('samples and trains the same policy: ratio 1, no gap, at a temperature other than 1 too', async () => {

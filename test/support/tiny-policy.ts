@@ -57,7 +57,7 @@ export function tinySpec(
     math?: Record<string, unknown>;
   } = {},
 ): ExpandedSpec {
-  const { sftSteps = 4, mathSteps = 4, everySteps = 2, math = {} } = overrides;
+  const { sftSteps = 16, mathSteps = 6, everySteps = 4, math = {} } = overrides;
   const named = (kind: string) => ({
     kind,
     name: kind,
@@ -74,7 +74,7 @@ export function tinySpec(
       {
         ...named('sft'),
         data: tinyData.sft,
-        lr: 3e-3,
+        lr: 1e-2,
         lr_schedule: 'cosine',
         batch: 16,
         steps: sftSteps,

@@ -8,13 +8,12 @@ import { Scope } from '../../../runner/engine/ort/scope.ts';
 import { drawKey, drawStream } from '../../../runner/engine/random/draws.ts';
 import { drawTokens } from '../../../runner/engine/sampler/draw.ts';
 
-const B = 64;
 let runtime: Runtime;
 beforeAll(() => void (runtime = createRuntime()));
 afterAll(() => runtime[Symbol.dispose]());
 
 /** Draws one token a row; logits [B,V]. */
-async function draw(V: number, logits: Float32Array, uniform: Float32Array, temperature: number) {
+async function draw(B: number, V: number, logits: Float32Array, uniform: Float32Array, temperature: number) {
   const graph = new Graph();
   const { tokens, logProbs } = drawTokens(
     graph.input('logits', 'float32', [B, V]),
@@ -68,7 +67,7 @@ describe('drawTokens', () => {
         (_, i) => 4 * (random(i) + random(i + 1e6) + random(i + 2e6) - 1.5),
       );
       const uniform = Float32Array.from({ length: B }, (_, b) => random(b + 3e6));
-      const { tokens, logProbs } = await draw(V, logits, uniform, 0.8);
+      const { tokens, logProbs } = await draw(B, V, logits, uniform, 0.8);
       let other = 0;
       for (let b = 0; b < B; b += 1) {
         const row = exact(logits.subarray(b * V, (b + 1) * V), uniform[b]!, 0.8);
@@ -78,23 +77,23 @@ describe('drawTokens', () => {
         expect(logProbs[b]).toBeCloseTo(row.logProb(tokens[b]!), 4);
       }
       // Rounding may move a draw to the neighbouring word, rarely.
-      expect(other).toBeLessThanOrEqual(V > 10_000 ? 2 : 0);
+      expect(other).toBeLessThanOrEqual(V > 10_000 ? 1 : 0);
     },
   );
 
   it('never draws a word without probability, at either end of the unit interval', async () => {
-    const V = 300;
+    const [B, V] = [64, 300];
     const logits = new Float32Array(B * V).fill(-1e4);
     for (let b = 0; b < B; b += 1) logits[b * V + 7 + b] = 0;
     for (const u of [2 ** -24, 1 - 2 ** -24]) {
-      const { tokens, logProbs } = await draw(V, logits, new Float32Array(B).fill(u), 1);
+      const { tokens, logProbs } = await draw(B, V, logits, new Float32Array(B).fill(u), 1);
       expect([...tokens]).toEqual(Array.from({ length: B }, (_, b) => 7 + b));
       expect([...logProbs].every((value) => Math.abs(value) < 1e-6)).toBe(true);
     }
   });
 
   it('draws in proportion: frequencies of 20 words within five standard deviations', async () => {
-    const V = 20;
+    const [B, V] = [64, 20];
     const row = Float32Array.from({ length: V }, (_, v) => Math.log(v + 1));
     const logits = Float32Array.from({ length: B * V }, (_, i) => row[i % V]!);
     const counts = new Float64Array(V);

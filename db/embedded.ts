@@ -1,10 +1,8 @@
 // Embedded Postgres: a real server from the npm package, for one machine with nothing installed.
 // Not a substitute for a server of one's own: DATABASE_URL replaces it.
-import { mkdir, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import { serverAccount, serverHome } from './embedded/account.ts';
+import { serverAccount } from './embedded/account.ts';
 import { installBinaries } from './embedded/binaries.ts';
-import { ensureHome } from './embedded/cluster.ts';
+import { serverHome } from './embedded/home.ts';
 import { startServer, type RunningServer } from './embedded/server.ts';
 
 /**
@@ -17,14 +15,7 @@ export async function startEmbedded(
   settings: Record<string, string> = {},
 ): Promise<RunningServer> {
   const account = serverAccount();
-  const home = serverHome(dataDir, account);
-  await ensureHome(home);
-  if (dirname(home) !== dataDir) await leaveSign(dataDir, home);
+  const home = await serverHome(dataDir, account);
   const binDir = await installBinaries(home);
   return await startServer({ home, binDir, account, settings });
-}
-
-async function leaveSign(dataDir: string, home: string): Promise<void> {
-  await mkdir(dataDir, { recursive: true });
-  await writeFile(join(dataDir, 'postgres-is-at'), `${home}\n`);
 }

@@ -1,9 +1,8 @@
 // The account that the embedded server runs as. Postgres refuses to run as root, so a root
 // process gives its server to an unprivileged account that exists on every Linux; any other
 // process keeps its own account. Also: which folders that account can reach at all.
-import { createHash } from 'node:crypto';
 import { readFileSync, statSync, type Stats } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { dirname } from 'node:path';
 
 export interface Account {
   name: string;
@@ -28,17 +27,6 @@ export function serverAccount(passwd = '/etc/passwd'): Account | undefined {
     `embedded Postgres cannot run as root, and ${passwd} has none of ${candidates.join(', ')}: ` +
       'start as another user or set DATABASE_URL',
   );
-}
-
-/**
- * Folder for the server's own files: `<dataDir>/postgres`, or, when the account cannot get there
- * (a data directory under a private home), a folder of that data directory's own in /var/lib.
- */
-export function serverHome(dataDir: string, account: Account | undefined): string {
-  const wanted = resolve(dataDir, 'postgres');
-  if (account === undefined || canReach(wanted, account)) return wanted;
-  const mark = createHash('sha256').update(wanted).digest('hex').slice(0, 16);
-  return `/var/lib/millrace/${mark}/postgres`;
 }
 
 /** True if the account may enter every existing folder on the way to `path`. */

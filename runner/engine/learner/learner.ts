@@ -19,7 +19,9 @@ import type { MicroBatch, WeightedSequence } from './micro-batches.ts';
 import { ParameterStore } from './parameter-store.ts';
 import { scoredRows } from './scored-rows.ts';
 import { Scratch } from './scratch.ts';
+import { sliceBatch } from './slices.ts';
 import { defaultTokenBudget } from './token-budget.ts';
+import { TrunkSessions } from './trunk-sessions.ts';
 import { Trunk } from './trunk.ts';
 
 export interface LearnerOptions {
@@ -50,6 +52,7 @@ export class Learner implements Disposable {
   readonly #head: Head;
   readonly #scratch = new Scratch();
   readonly #trunks = new Map<string, Trunk>();
+  readonly #sessions = new Map<string, TrunkSessions>();
   readonly #tokenBudget: number;
   readonly #scope: Scope;
   #hasGradients = false;
@@ -182,9 +185,19 @@ export class Learner implements Disposable {
     const key = `${batch}x${length}`;
     const known = this.#trunks.get(key);
     if (known !== undefined) return known;
-    const trunk = this.#scope.own(new Trunk(this.#runtime, this.config, { batch, length }, this.#store, this.#scratch));
+    const sessions = this.#trunkSessions(sliceBatch(this.config, batch, length), length);
+    const trunk = this.#scope.own(new Trunk(this.#runtime, this.config, { batch, length }, sessions, this.#store, this.#scratch));
     this.#trunks.set(key, trunk);
     return trunk;
+  }
+
+  #trunkSessions(batch: number, length: number): TrunkSessions {
+    const key = `${batch}x${length}`;
+    const known = this.#sessions.get(key);
+    if (known !== undefined) return known;
+    const sessions = this.#scope.own(new TrunkSessions(this.#runtime, this.config, { batch, length }));
+    this.#sessions.set(key, sessions);
+    return sessions;
   }
 
   [Symbol.dispose](): void {

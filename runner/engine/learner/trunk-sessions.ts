@@ -1,4 +1,4 @@
-// The compiled passes over embedding and blocks of one batch shape. Compiled when first asked for: a model that is
+// The compiled passes over embedding and one block for slices of one shape. Compiled when first asked for: a model that is
 // only scored never compiles a backward.
 
 import type { Graph, ValueType } from '../graph/graph.ts';
@@ -12,11 +12,13 @@ import type { Runtime, Session } from '../ort/runtime.ts';
 
 /**
  * `score` is a block's forward that keeps nothing. `backward` writes a layer's weight gradients (the first
- * micro-batch of a step), `accumulate` adds to them (the others).
+ * slice of a step), `accumulate` adds to them (the others).
  */
 export type TrunkPass = 'embed' | 'score' | 'forward' | 'backward' | 'accumulate' | 'embed gradient';
 
 export class TrunkSessions implements Disposable {
+  /** Rows of a slice, B * S. */
+  readonly rows: number;
   /** What a block's forward hands to its backward, by name. */
   readonly kept: ReadonlyMap<string, ValueType>;
   readonly #runtime: Runtime;
@@ -26,18 +28,18 @@ export class TrunkSessions implements Disposable {
   readonly #sessions = new Map<TrunkPass, Promise<Session>>();
 
   constructor(runtime: Runtime, config: LlamaConfig, shape: BatchShape) {
-    const rows = shape.batch * shape.length;
+    this.rows = shape.batch * shape.length;
     const training = blockTrainingGraphs(config, shape, false);
     this.#runtime = runtime;
     this.#label = `[${shape.batch}x${shape.length}]`;
     this.kept = new Map(training.kept.map(({ name, value }) => [name, value]));
     this.#graphs = {
-      embed: () => embeddingGraph(config, rows),
+      embed: () => embeddingGraph(config, this.rows),
       score: () => blockScoringGraph(config, shape),
       forward: () => training.forward,
       backward: () => training.backward,
       accumulate: () => blockTrainingGraphs(config, shape, true).backward,
-      'embed gradient': () => embeddingGradientGraph(config, rows),
+      'embed gradient': () => embeddingGradientGraph(config, this.rows),
     };
   }
 

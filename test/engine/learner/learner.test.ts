@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { Learner } from '../../../runner/engine/learner/learner.ts';
 import type { WeightedSequence } from '../../../runner/engine/learner/micro-batches.ts';
+import { sliceBatch } from '../../../runner/engine/learner/slices.ts';
 import type { AdamWOptions } from '../../../runner/engine/optimizer/adamw.ts';
 import { tinyConfig } from '../models/tiny-config.ts';
 import { leakCheckedRuntime, livelyWeights, relativeDistance, sequence } from './support.ts';
@@ -59,6 +60,33 @@ describe('micro-batches change nothing', () => {
     expect(relativeDistance(gradient, await whole())).toBeLessThan(1e-6);
     const expected = await withLearner((learner) => learner.score(batch, at1));
     logProbs.forEach((row, i) => expect(relativeDistance(row, expected.logProbs[i]!)).toBeLessThan(1e-6));
+  });
+});
+
+test('a micro-batch of several slices has the gradient of its sequences apart', async () => {
+  const wide = { ...tinyConfig, intermediateSize: 4096 };
+  expect(sliceBatch(wide, 8, 64)).toBe(4);
+  const long = Array.from({ length: 8 }, (_, i) => {
+    const ids = Array.from({ length: 57 + i }, (_, t) => (i + 3 * t * t) % 11);
+    return sequence(ids, ids.map((_, t) => (t === 0 ? 0 : Math.cos(i * t) / 500)));
+  });
+  const whole = await withLearner(async (learner) => (await learner.forwardBackward(long, at1), flatGradient(learner)), undefined, wide);
+  const apart = await withLearner(async (learner) => {
+    for (const one of long) await learner.forwardBackward([one], at1);
+    return flatGradient(learner);
+  }, undefined, wide);
+  expect(relativeDistance(whole, apart)).toBeLessThan(1e-6);
+});
+
+describe('slices', () => {
+  test.each([
+    [1, 5000, 1],
+    [8, 256, 2],
+    [6, 256, 2],
+    [7, 256, 1],
+    [64, 8, 64],
+  ])('of %i sequences of %i tokens: %i', (batch, length, expected) => {
+    expect(sliceBatch({ ...tinyConfig, intermediateSize: 1376, heads: 8 }, batch, length)).toBe(expected);
   });
 });
 

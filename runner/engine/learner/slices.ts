@@ -1,0 +1,18 @@
+// A block runs over a micro-batch in slices of a few sequences, so that what it makes between its products stays in
+// the cache. 8 x 256 tokens at width 512, share of the product rate by processor time, forward and backward:
+// slices of 8: 0.80 and 0.69, of 4: 0.89 and 0.73, of 2: 0.92 and 0.76, of 1: 0.91 and 0.78.
+
+import type { LlamaConfig } from '../models/config.ts';
+
+/** Elements of the widest intermediate of a slice: 4 MB, since a backward holds several at a time. */
+const cachedElements = 1 << 20;
+/** Below this many tokens the products lose more than the cache gains: each slice reads all weights. */
+const fewestTokens = 256;
+
+/** Sequences of a slice: a divisor of `batch`, at least 1. */
+export function sliceBatch({ intermediateSize, heads }: LlamaConfig, batch: number, length: number): number {
+  const tokens = Math.max(fewestTokens, cachedElements / Math.max(intermediateSize, heads * length));
+  const most = Math.max(1, Math.min(batch, Math.floor(tokens / length)));
+  for (let sequences = most; sequences > 1; sequences--) if (batch % sequences === 0) return sequences;
+  return 1;
+}

@@ -23,7 +23,8 @@ export function answerOf({ first, second, modulus, terms }: Sequence): string {
 /** Reads a prompt. @throws Error where it is not one. */
 export function parsePrompt(prompt: string): Sequence {
   const match = /^(\d+),(\d+):(\d+),(\d+)$/.exec(prompt);
-  if (match === null) throw new Error(`not a prompt of the form a,b:modulus,terms: ${JSON.stringify(prompt)}`);
+  if (match === null)
+    throw new Error(`not a prompt of the form a,b:modulus,terms: ${JSON.stringify(prompt)}`);
   const [first, second, modulus, terms] = match.slice(1).map(Number) as [number, number, number, number];
   return { first, second, modulus, terms };
 }

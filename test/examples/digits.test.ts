@@ -57,8 +57,8 @@ describe('the files', () => {
     for (const row of rowsOf(generated['sft.jsonl'] ?? '')) rowSchemas.sft.parse(row);
     const train = rowsOf(generated['train.jsonl'] ?? '').map((row) => rowSchemas.math.parse(row).prompt);
     const test = rowsOf(generated['test.jsonl'] ?? '').map((row) => rowSchemas.math.parse(row).prompt);
-    expect([train.length, test.length]).toEqual([800, 200]);
-    expect(new Set([...train, ...test]).size).toBe(1000);
+    expect([train.length, test.length]).toEqual([600, 120]);
+    expect(new Set([...train, ...test]).size).toBe(720);
   });
 
   it('make a spec that the contract takes', () => {

@@ -43,6 +43,8 @@ type Ending =
   | { readonly kind: 'finish'; readonly outcome: Outcome; readonly drain: boolean }
   | { readonly kind: 'drop'; readonly why: string };
 
+const lastHeartbeatMs = 1_000;
+
 export class Attempt {
   readonly #options: AttemptOptions;
   readonly #log = new AttemptLog();
@@ -95,6 +97,7 @@ export class Attempt {
       leaseMs: claim.lease_ms,
       progress: () => this.#progress,
       onCancel: () => this.#cancel(),
+      onMissed: (why) => this.#options.onLine(`a heartbeat went unanswered: ${why}`),
       onLost: (why) => this.#drop(why),
     });
   }
@@ -250,7 +253,14 @@ export class Attempt {
       return;
     }
     const { outcome } = ending;
+    await this.#tellProgress();
     await this.#outbox.finish(this.#cancelled && outcome.type === 'failed' ? { type: 'cancelled' } : outcome);
+  }
+
+  /** Where the attempt stood when it ended: heartbeats told that of a moment before. The service may miss it. */
+  async #tellProgress(): Promise<void> {
+    if (this.#progress === null || this.#hurry.signal.aborted) return;
+    await this.#options.calls.heartbeat(this.#progress, lastHeartbeatMs).catch(() => undefined);
   }
 
   /** Waits for what is on its way to the store, unless the lease is lost or the runner is wanted back. */

@@ -12,11 +12,14 @@ export interface LeaseOptions {
   readonly heldSince: number;
   readonly progress: () => Progress | null;
   readonly onCancel: () => void;
+  /** A heartbeat without an answer; the next one follows. */
+  readonly onMissed: (why: string) => void;
   /** Called once; no heartbeat follows. */
   readonly onLost: (why: string) => void;
 }
 
 export interface Lease {
+  /** No heartbeat follows; the lease is let go. */
   stop(): void;
 }
 
@@ -41,7 +44,7 @@ export function keepLease(options: LeaseOptions): Lease {
     const left = heldSince + leaseMs - performance.now();
     expiry = setTimeout(() => lose('the lease passed without an answer to a heartbeat'), Math.max(0, left));
   };
-  const timeoutMs = Math.max(shortestTimeoutMs, Math.min(5_000, options.leaseMs / 3));
+  const timeoutMs = Math.round(Math.max(shortestTimeoutMs, Math.min(5_000, options.leaseMs / 3)));
 
   const send = async (): Promise<void> => {
     const sent = performance.now();
@@ -51,7 +54,9 @@ export function keepLease(options: LeaseOptions): Lease {
       renew(sent, lease_ms);
       if (action === 'cancel') options.onCancel();
     } catch (error) {
-      if (verdictOf(error) === 'lost') lose(`the service answered: ${(error as Error).message}`);
+      const why = (error as Error).message;
+      if (verdictOf(error) === 'lost') lose(`the service answered: ${why}`);
+      else if (!stopped) options.onMissed(why);
     }
     if (!stopped) beat = setTimeout(() => void send(), options.heartbeatMs);
   };

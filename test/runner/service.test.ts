@@ -13,7 +13,7 @@ import type { TempDir } from '../support/temp-dir.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import type { ApiProcess } from './support/api-process.ts';
 import { startApi } from './support/api-process.ts';
-import { isAlive } from './support/bench.ts';
+import { isAlive } from './support/processes.ts';
 
 let dir: TempDir;
 let api: ApiProcess;
@@ -98,7 +98,7 @@ async function expectComplete(job: string): Promise<void> {
   for (const { prefix } of checkpoints) await openCheckpoint(join(dir.path, 'store', prefix));
 }
 
-describe('a job on the real service', () => {
+describe('a job on the real service', { timeout: 120_000 }, () => {
   it('undisturbed: events, metrics, samples, log and checkpoints are those of the trainer', async () => {
     startRunner();
     const job = await submit('train');

@@ -6,10 +6,11 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { Claim } from '../../api/contract/runner.ts';
 import { openCheckpoint } from '../../runner/checkpoint/read.ts';
 import type { Bench } from './support/bench.ts';
-import { isAlive, startBench, until } from './support/bench.ts';
+import { startBench, until } from './support/bench.ts';
 import { claim, datasetId, jobId, spec } from './support/claims.ts';
 import { problem } from './support/fake-service.ts';
 import type { FakeService } from './support/fake-service.ts';
+import { isAlive } from './support/processes.ts';
 
 let bench: Bench;
 afterEach(async () => {
@@ -38,6 +39,7 @@ describe('an undisturbed attempt', () => {
     const service = await withClaim(claim('train'));
     await finished(service);
     expect(service.outcome).toEqual({ type: 'succeeded' });
+    expect(service.bodies('heartbeat').at(-1)!.progress).toMatchObject({ step: 4 });
     expect(steps(service)).toEqual([1, 2, 3, 4]);
     expect(service.bodies('report').map(({ sequence }) => sequence)).toEqual(
       service.bodies('report').map((_, at) => at + 1),
@@ -217,6 +219,17 @@ describe('attempts that fail', () => {
 });
 
 describe('attempts that are ended', () => {
+  it.each([500, 1_000, 7_777, 30_000])(
+    'heartbeats are answered whatever the lease (%d ms)',
+    async (leaseMs) => {
+      const service = await withClaim(
+        claim('alive', { lease_ms: leaseMs }),
+        (given) => (given.leaseMs = leaseMs),
+      );
+      await until('two heartbeats came', () => service.bodies('heartbeat').length >= 2);
+    },
+  );
+
   it('cancel: finished as cancelled, no process left, within 10 s', async () => {
     const service = await withClaim(claim('stubborn'));
     await until('it has begun', () => steps(service).length === 1);

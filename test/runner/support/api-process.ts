@@ -45,7 +45,8 @@ export async function startApi(storeUrl: string): Promise<ApiProcess> {
     DATABASE_URL: database.url,
     STORE_URL: storeUrl,
     PORT: '0',
-    MILLRACE_LEASE_MS: '3000',
+    // Long enough to start the API again on a busy machine.
+    MILLRACE_LEASE_MS: '8000',
     MILLRACE_HEARTBEAT_MS: '200',
     MILLRACE_TICK_MS: '200',
   };

@@ -21,16 +21,6 @@ export async function until(what: string, condition: () => boolean, limitMs = 15
   }
 }
 
-export function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    // A zombie has been killed and waits for its parent to notice.
-    return !/^\d+ \(.*\) Z/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
-  } catch {
-    return false;
-  }
-}
-
 export interface Bench {
   readonly service: FakeService;
   readonly storeDir: string;

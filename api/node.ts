@@ -32,6 +32,7 @@ async function main(): Promise<void> {
     log,
     stopping: stopping.signal,
     timing: settings.timing,
+    limits: settings.limits,
   });
   const clock = startClock(connected.db, settings.tickMs, log);
   await listenForHints(connected.sql, hints, log);

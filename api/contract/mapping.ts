@@ -55,13 +55,14 @@ function pick(columns: Record<string, unknown>, source: FieldSource): { value: u
 /** GSM8K ends its worked solutions with a line "#### 42". */
 function cutGsm8kGold(ours: Record<string, unknown>, faults: RowFault[]): void {
   const solution = ours['answer'];
-  const mark = typeof solution === 'string' ? solution.lastIndexOf('####') : -1;
-  if (mark < 0)
+  const parts = typeof solution === 'string' ? solution.split('####') : [];
+  const gold = parts.length > 1 ? (parts.at(-1) ?? '').trim() : '';
+  if (gold !== '') ours['answer'] = gold;
+  else
     faults.push({
       pointer: '/answer',
-      message: 'answer_format gsm8k wants a string with "####" before the gold',
+      message: 'answer_format gsm8k wants a string that ends with "####" and the gold',
     });
-  else ours['answer'] = (solution as string).slice(mark + 4).trim();
 }
 
 const quote = (text: string): string => JSON.stringify(text.slice(0, 200));

@@ -1,11 +1,11 @@
 // A file that lives as long as one request, so that a dataset is never held in memory.
 import { createHash } from 'node:crypto';
-import { once } from 'node:events';
-import { createWriteStream } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, open, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ProblemError } from '../problem.ts';
+
+const flushBytes = 1 << 20;
 
 export interface ScratchFile {
   readonly path: string;
@@ -15,41 +15,46 @@ export interface ScratchFile {
   remove(): Promise<void>;
 }
 
+/** @throws ProblemError store_unavailable, also from its methods, where the folder for temporary files is full or closed. */
 export async function openScratch(): Promise<ScratchFile> {
-  const folder = await mkdtemp(join(tmpdir(), 'millrace-dataset-'));
+  const folder = await mkdtemp(join(tmpdir(), 'millrace-dataset-')).catch(noRoom);
   const path = join(folder, 'rows.jsonl');
-  const stream = createWriteStream(path, { highWaterMark: 1 << 20, mode: 0o600 });
+  const file = await open(path, 'wx', 0o600).catch(noRoom);
   const hash = createHash('sha256');
   let size = 0;
-  let failure: Error | undefined;
-  stream.on('error', (error) => (failure = error));
-  const check = (): void => {
-    if (failure === undefined) return;
-    throw new ProblemError(
-      'store_unavailable',
-      `the service cannot keep the upload in ${tmpdir()}: ${failure.message}`,
-      { cause: failure },
-    );
+  let held: Buffer[] = [];
+  let heldBytes = 0;
+  const flush = async (): Promise<void> => {
+    const bytes = Buffer.concat(held);
+    held = [];
+    heldBytes = 0;
+    hash.update(bytes);
+    size += bytes.byteLength;
+    await file.writeFile(bytes).catch(noRoom);
   };
   return {
     path,
     async write(text) {
-      check();
       const bytes = Buffer.from(text);
-      hash.update(bytes);
-      size += bytes.byteLength;
-      if (!stream.write(bytes))
-        await Promise.race([once(stream, 'drain'), once(stream, 'close')]).catch(() => undefined);
-      check();
+      held.push(bytes);
+      heldBytes += bytes.byteLength;
+      if (heldBytes >= flushBytes) await flush();
     },
     async close() {
-      await new Promise<void>((resolve) => stream.end(resolve).once('close', resolve));
-      check();
+      await flush();
+      await file.close().catch(noRoom);
       return { size, sha256: hash.digest('hex') };
     },
     async remove() {
-      stream.destroy();
+      await file.close().catch(() => undefined);
       await rm(folder, { recursive: true, force: true });
     },
   };
+}
+
+function noRoom(cause: unknown): never {
+  const why = cause instanceof Error ? cause.message : String(cause);
+  throw new ProblemError('store_unavailable', `the service cannot keep the upload in ${tmpdir()}: ${why}`, {
+    cause,
+  });
 }

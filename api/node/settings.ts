@@ -1,7 +1,7 @@
 // What the environment says about this process. A setting that is missing or wrong ends the process with its name.
 import { z } from 'zod';
-import type { Timing } from '../limits.ts';
-import { defaultTiming } from '../limits.ts';
+import type { Limits, Timing } from '../limits.ts';
+import { defaultLimits, defaultTiming } from '../limits.ts';
 
 export class SettingsError extends Error {
   override readonly name = 'SettingsError';
@@ -15,6 +15,7 @@ export interface Settings {
   readonly tickMs: number;
   readonly logLevel: string;
   readonly timing: Partial<Timing>;
+  readonly limits: Partial<Limits>;
 }
 
 const ms = (otherwise: number) => z.coerce.number().int().min(1).max(86_400_000).default(otherwise);
@@ -29,6 +30,12 @@ const environment = z.object({
   MILLRACE_LEASE_MS: ms(defaultTiming.leaseMs),
   MILLRACE_HEARTBEAT_MS: ms(defaultTiming.heartbeatMs),
   MILLRACE_TICK_MS: ms(1_000),
+  MILLRACE_DATASET_BYTES: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(Number.MAX_SAFE_INTEGER)
+    .default(defaultLimits.datasetBytes),
   MILLRACE_LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
 });
 
@@ -52,5 +59,6 @@ export function readSettings(env: Readonly<Record<string, string | undefined>>):
     tickMs: set.MILLRACE_TICK_MS,
     logLevel: set.MILLRACE_LOG_LEVEL,
     timing: { leaseMs: set.MILLRACE_LEASE_MS, heartbeatMs: set.MILLRACE_HEARTBEAT_MS },
+    limits: { datasetBytes: set.MILLRACE_DATASET_BYTES },
   };
 }

@@ -2,7 +2,7 @@
 import { gzipSync } from 'node:zlib';
 import { readFileSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import type { Dataset } from '../../api/contract/dataset.ts';
 import type { Problem } from '../../api/contract/problem.ts';
 import { noTestData, testData, testDataDir } from '../support/test-data.ts';
@@ -105,6 +105,14 @@ describe('forms of the body', () => {
     expect([response.status, problem.detail]).toEqual([status, expect.stringMatching(detail)]);
     expect((await api.client().datasets()).data.some((one) => one.name === 'unreadable')).toBe(false);
   });
+});
+
+test('without room for the upload the answer says so, and where', async () => {
+  vi.stubEnv('TMPDIR', '/nonexistent/millrace');
+  const response = await upload({ name: 'no-room' }, mathRows).finally(() => vi.unstubAllEnvs());
+  const problem = await problemOf(response);
+  expect([response.status, problem.code]).toEqual([503, 'store_unavailable']);
+  expect(problem.detail).toContain('/nonexistent/millrace');
 });
 
 describe('mapping', () => {

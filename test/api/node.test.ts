@@ -11,6 +11,7 @@ import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { createClient } from '../../api/client.ts';
 import type { JobEvent } from '../../api/contract/event.ts';
+import { connect } from '../../db/connect.ts';
 import { createDatabase } from '../support/postgres.ts';
 import { claimOne, registerDatasets, spec } from './support.ts';
 
@@ -165,6 +166,38 @@ describe('running', () => {
       expect(seen.map((event) => event.seq)).toEqual(seen.map((_, index) => index + 1));
       expect(seen.at(-1)?.body).toMatchObject({ type: 'state', to: 'succeeded' });
       expect(seen.filter((event) => event.body.type === 'step')).toHaveLength(2);
+    },
+  );
+
+  test(
+    'when the database drops every connection, streams go on and hints come again',
+    { timeout: 60_000 },
+    async () => {
+      const service = await start();
+      const client = createClient({ url: service.url, key, tries: 100, pauseMs: 20 });
+      await registerDatasets(client);
+      const job = await client.createJob(spec({ priority: 10 }));
+      const admin = connect(database.url, 1);
+      const seen: number[] = [];
+      for await (const event of client.events(job.id)) {
+        seen.push(event.seq);
+        if (seen.length > 1) continue;
+        await admin.sql`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`;
+        await client.cancelJob(job.id);
+      }
+      expect(seen).toEqual([1, 2]);
+      expect((await fetch(`${service.url}/readyz`)).status).toBe(200);
+      expect(service.child.exitCode).toBeNull();
+      await expect
+        .poll(
+          async () =>
+            (
+              await admin.sql`select 1 from pg_stat_activity where datname = current_database() and query ilike 'listen %'`
+            ).length,
+          { timeout: 10_000 },
+        )
+        .toBe(1);
+      await admin.close();
     },
   );
 });

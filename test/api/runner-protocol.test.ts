@@ -1,7 +1,9 @@
 // The runner protocol over HTTP: what a claim carries, what reports leave behind, and that a runner which has lost
 // its lease, or names what is not its own, changes nothing.
 import { beforeAll, describe, expect, test } from 'vitest';
+import { createApp } from '../../api/app.ts';
 import type { Problem } from '../../api/contract/problem.ts';
+import { openStore } from '../../store/open.ts';
 import { claimOne, registerDatasets, spec, useApi } from './support.ts';
 
 const api = useApi();
@@ -213,6 +215,22 @@ describe('an attempt', () => {
         })
       ).status,
     ).toBe(404);
+
+    const remote = openStore('s3://bucket/prefix', {
+      S3_ENDPOINT: 'http://127.0.0.1:1',
+      S3_REGION: 'none',
+      S3_ACCESS_KEY_ID: 'key',
+      S3_SECRET_ACCESS_KEY: 'secret',
+    });
+    const headers = { authorization: `Bearer ${api.keys.read}` };
+    const redirect = await createApp({ db: api.database.db, store: remote }).request(
+      `/v1/checkpoints/${committed.id}/files/model.safetensors`,
+      { headers },
+    );
+    expect(redirect.status).toBe(302);
+    const target = new URL(redirect.headers.get('location') ?? '');
+    expect(target.pathname).toBe(`/bucket/prefix/${checkpoint.prefix}model.safetensors`);
+    expect(target.searchParams.get('X-Amz-Signature')).toMatch(/^[0-9a-f]{64}$/);
 
     const lost = { type: 'failed' as const, reason: 'runner_stopped' as const, message: 'the machine goes' };
     expect(await client.runner.finish({ ...fence, outcome: lost })).toEqual({ state: 'queued' });

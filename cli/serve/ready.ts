@@ -2,11 +2,15 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { UserError } from '../user-error.ts';
 
-const patienceMs = 30_000;
+const defaultPatienceMs = 30_000;
 const pollMs = 100;
 
 /** @throws UserError with what /readyz says is missing. */
-export async function untilReady(url: string, interrupt: AbortSignal): Promise<void> {
+export async function untilReady(
+  url: string,
+  interrupt: AbortSignal,
+  patienceMs = defaultPatienceMs,
+): Promise<void> {
   const deadline = performance.now() + patienceMs;
   for (;;) {
     const answer = await ask(`${url}/readyz`, interrupt);

@@ -8,12 +8,12 @@ import type { Value } from '../graph/graph.ts';
 import { partition } from '../graph/partition.ts';
 import type { Partition } from '../graph/partition.ts';
 import { accumulate } from '../ops/accumulate.ts';
-import { gemm, matmul, swapLastTwo } from '../ops/matmul.ts';
+import { causalAttention } from '../ops/causal-attention.ts';
+import { gemm } from '../ops/matmul.ts';
 import { rmsNorm } from '../ops/rms-norm.ts';
 import { rotary } from '../ops/rotary.ts';
 import { reshape, transpose } from '../ops/shape.ts';
 import { siluMul } from '../ops/silu.ts';
-import { causalSoftmax } from '../ops/softmax.ts';
 import type { LlamaConfig } from './config.ts';
 import { blockRoles, blockTensorShape } from './llama-tensors.ts';
 import type { BlockRole } from './llama-tensors.ts';
@@ -48,8 +48,7 @@ function attention(x: Value, weights: BlockWeights, config: LlamaConfig, shape: 
   const v = projectHeads(x, weights.v, shape, headSize);
   // The query heads that share a key head are stacked on rows, so keys and values are never repeated.
   const stacked = reshape(q, [B, kvHeads, -1, headSize]);
-  const probabilities = causalSoftmax(matmul(stacked, swapLastTwo(k)), { queries: S });
-  const context = reshape(matmul(probabilities, v), [B, -1, S, headSize]);
+  const context = reshape(causalAttention(stacked, k, v), [B, -1, S, headSize]);
   return reshape(transpose(context, [0, 2, 1, 3]), [B * S, -1]);
 }
 

@@ -5,7 +5,8 @@ import { apply, applyAll } from '../graph/graph.ts';
 import type { Value } from '../graph/graph.ts';
 import { expectFloat, expectSameDType, expectThat, operand } from '../graph/expect.ts';
 import { defineOp, firstOrderOnly, vjp } from '../graph/op.ts';
-import { sameShape, sizeAt } from '../graph/shape.ts';
+import type { Emitter } from '../graph/op.ts';
+import { elementCount, sameShape, sizeAt } from '../graph/shape.ts';
 
 interface RmsNormAttributes {
   readonly epsilon: number;
@@ -34,8 +35,8 @@ export const rmsNorm = (x: Value, weight: Value, epsilon: number): Value =>
   apply(rmsNormOp, [x, weight], { epsilon });
 
 /**
- * With r the inverse RMS of a row, n = x r and c = <g n, w> / D of that row:
- * dw = sum over rows of g n, dx = r (g w - n c). The row sums c are a product with the vector w.
+ * With r the inverse RMS of a row, u = g x and c = <u, w> r^3 / D of that row: dw = sum over rows of r u,
+ * dx = r g w - c x. Both sums are products with a vector: summing columns with ReduceSum takes six times as long.
  */
 const rmsNormGradOp = defineOp<RmsNormAttributes>({
   name: 'rms_norm_grad',
@@ -44,29 +45,30 @@ const rmsNormGradOp = defineOp<RmsNormAttributes>({
     return [x, weight].map(({ dtype, shape }) => ({ dtype, shape }));
   },
   emit(emitter, { inputs, from, to, attributes }) {
-    const x = operand(inputs, 1);
+    const type = operand(inputs, 1);
+    const width = sizeAt(type.shape, -1);
+    const rows = elementCount(type.shape) / width;
+    const reshaped = (name: string, shape: number[], outputs?: string[]) =>
+      emitter.node('Reshape', [name, emitter.int64s(shape)], { outputs });
     const [gName, xName, weight] = from as [string, string, string];
-    const width = sizeAt(x.shape, -1);
-    const meanSquare = emitter.node('ReduceMean', [
-      emitter.node('Mul', [xName, xName]),
-      emitter.int64s([-1]),
-    ]);
-    const shifted = emitter.node('Add', [meanSquare, emitter.scalar(attributes.epsilon, x)]);
-    const inverse = emitter.node('Reciprocal', [emitter.node('Sqrt', [shifted])]);
-    const normal = emitter.node('Mul', [xName, inverse]);
-    const gNormal = emitter.node('Mul', [gName, normal]);
-    const rowAxes = x.shape.slice(0, -1).map((_, axis) => axis);
-    emitter.node('ReduceSum', [gNormal, emitter.int64s(rowAxes)], {
-      outputs: [to[1] as string],
-      attributes: { keepdims: { int: 0 } },
-    });
-    const column = emitter.node('Reshape', [weight, emitter.int64s([width, 1])]);
-    const dot = emitter.node('MatMul', [gNormal, column]);
-    const mean = emitter.node('Mul', [dot, emitter.scalar(1 / width, x)]);
-    const straight = emitter.node('Mul', [gName, weight]);
-    const radial = emitter.node('Mul', [normal, mean]);
-    const across = emitter.node('Sub', [straight, radial]);
-    emitter.node('Mul', [across, inverse], { outputs: [to[0] as string] });
+    const [g, x] = [reshaped(gName, [rows, width]), reshaped(xName, [rows, width])];
+    const inverse = emitInverseRms(emitter, x, type, attributes.epsilon);
+    const gx = emitter.node('Mul', [g, x]);
+    const dWeight = emitter.node('MatMul', [reshaped(inverse, [1, rows]), gx]);
+    reshaped(dWeight, [width], [to[1] as string]);
+    const dot = emitter.node('MatMul', [gx, reshaped(weight, [width, 1])]);
+    const square = emitter.node('Mul', [inverse, inverse]);
+    const cube = emitter.node('Mul', [square, emitter.node('Mul', [inverse, emitter.scalar(1 / width, type)])]);
+    const radial = emitter.node('Mul', [x, emitter.node('Mul', [dot, cube])]);
+    const straight = emitter.node('Mul', [emitter.node('Mul', [g, weight]), inverse]);
+    reshaped(emitter.node('Sub', [straight, radial]), [...type.shape], [to[0] as string]);
   },
   gradient: firstOrderOnly,
 });
+
+/** 1 / sqrt(mean(x^2) + epsilon) of each row of x [rows,width]: [rows,1]. */
+function emitInverseRms(emitter: Emitter, x: string, type: Value, epsilon: number): string {
+  const meanSquare = emitter.node('ReduceMean', [emitter.node('Mul', [x, x]), emitter.int64s([-1])]);
+  const shifted = emitter.node('Add', [meanSquare, emitter.scalar(epsilon, type)]);
+  return emitter.node('Reciprocal', [emitter.node('Sqrt', [shifted])]);
+}

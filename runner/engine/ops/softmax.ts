@@ -1,6 +1,6 @@
 // Softmax and log-softmax over the last axis, and the softmax of causally masked attention scores.
 import { apply } from '../graph/graph.ts';
-import type { Value } from '../graph/graph.ts';
+import type { Value, ValueType } from '../graph/graph.ts';
 import { expectFloat, expectThat, operand } from '../graph/expect.ts';
 import { defineOp, firstOrderOnly, vjp } from '../graph/op.ts';
 import type { Emitter } from '../graph/op.ts';
@@ -72,21 +72,23 @@ const causalSoftmaxOp = defineOp<CausalAttributes>({
     expectThat(stacked, 'causal_softmax', `scores […, heads * ${queries}, keys]`, x);
     return [{ dtype: x.dtype, shape: x.shape }];
   },
-  emit(emitter, { inputs, from, to, attributes }) {
-    const scores = operand(inputs, 0);
-    const keys = sizeAt(scores.shape, -1);
-    const perHead = emitter.int64s([-1, attributes.queries, keys]);
-    const heads = emitter.node('Reshape', [from[0] as string, perHead]);
-    const masked = emitter.node('Add', [heads, causalMask(emitter, scores, attributes)]);
-    const rows = emitter.node('Reshape', [masked, emitter.int64s(scores.shape)]);
-    emitter.node('Softmax', [rows], { outputs: to, attributes: lastAxis });
-  },
+  emit: (emitter, { inputs, from, to, attributes }) =>
+    emitCausalSoftmax(emitter, operand(inputs, 0), from[0] as string, to[0] as string, attributes),
   // Where the mask forbids, the softmax is 0 and so is its gradient.
   gradient: vjp((g, { outputs }) => [softmaxGradient(g, operand(outputs, 0))]),
 });
 
+/** Scores of the given type by name, their probabilities by name. */
+export function emitCausalSoftmax(emitter: Emitter, type: ValueType, scores: string, to: string, attributes: CausalAttributes): void {
+  const perHead = emitter.int64s([-1, attributes.queries, sizeAt(type.shape, -1)]);
+  const heads = emitter.node('Reshape', [scores, perHead]);
+  const masked = emitter.node('Add', [heads, causalMask(emitter, type, attributes)]);
+  const rows = emitter.node('Reshape', [masked, emitter.int64s(type.shape)]);
+  emitter.node('Softmax', [rows], { outputs: [to], attributes: lastAxis });
+}
+
 /** [queries, keys]: 0 where query i may see key j, else so negative that its exponential is 0: j <= offset + i. */
-function causalMask(emitter: Emitter, scores: Value, { queries, offset }: CausalAttributes): string {
+function causalMask(emitter: Emitter, scores: ValueType, { queries, offset }: CausalAttributes): string {
   const last = emitter.node('Add', [emitter.iota([queries, 1]), emitter.int32(offset)]);
   const hidden = emitter.node('Greater', [emitter.iota([1, sizeAt(scores.shape, -1)]), last]);
   return emitter.node('Where', [hidden, emitter.scalar(-1e30, scores), emitter.scalar(0, scores)]);

@@ -6,6 +6,7 @@ import {
   scatterAddElements,
   scatterAddRows,
 } from '../../../runner/engine/ops/gather.ts';
+import { causalAttention } from '../../../runner/engine/ops/causal-attention.ts';
 import { gemm, matmul, swapLastTwo } from '../../../runner/engine/ops/matmul.ts';
 import { rmsNorm } from '../../../runner/engine/ops/rms-norm.ts';
 import { rotary } from '../../../runner/engine/ops/rotary.ts';
@@ -184,6 +185,18 @@ const activationCases: OpCase[] = [
       const [queries, keys] = get(values, 'x').shape.slice(-2) as [number, number];
       return causalSoftmax(get(values, 'x'), { queries: queries / 2, offset: keys - queries / 2 });
     },
+  },
+  {
+    name: 'causal_attention: query heads stacked on rows',
+    inputs: (size) => {
+      const [batch, length, width] = size === 'small' ? [2, 3, 4] : [4, 128, 32];
+      return {
+        q: around([batch, 2, 2 * length, width]),
+        k: around([batch, 2, length, width]),
+        v: around([batch, 2, length, width + 1]),
+      };
+    },
+    build: (values) => causalAttention(get(values, 'q'), get(values, 'k'), get(values, 'v')),
   },
   {
     name: 'silu',

@@ -5,7 +5,7 @@ import type { Graph, ValueType } from '../graph/graph.ts';
 import type { LlamaConfig } from '../models/config.ts';
 import { blockScoringGraph, blockTrainingGraphs } from '../models/llama-block.ts';
 import type { BatchShape } from '../models/llama-block.ts';
-import { embeddingGradientGraph, embeddingGraph } from '../models/llama-ends.ts';
+import { embeddingGraph } from '../models/llama-ends.ts';
 import { serialize } from '../onnx/serialize.ts';
 import { Scope } from '../ort/scope.ts';
 import type { Runtime, Session } from '../ort/runtime.ts';
@@ -14,7 +14,7 @@ import type { Runtime, Session } from '../ort/runtime.ts';
  * `score` is a block's forward that keeps nothing. `backward` writes a layer's weight gradients (the first
  * slice of a step), `accumulate` adds to them (the others).
  */
-export type TrunkPass = 'embed' | 'score' | 'forward' | 'backward' | 'accumulate' | 'embed gradient';
+export type TrunkPass = 'embed' | 'score' | 'forward' | 'backward' | 'accumulate';
 
 export class TrunkSessions implements Disposable {
   /** Rows of a slice, B * S. */
@@ -39,7 +39,6 @@ export class TrunkSessions implements Disposable {
       forward: () => training.forward,
       backward: () => training.backward,
       accumulate: () => blockTrainingGraphs(config, shape, true).backward,
-      'embed gradient': () => embeddingGradientGraph(config, this.rows),
     };
   }
 

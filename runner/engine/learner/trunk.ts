@@ -71,7 +71,7 @@ export class Trunk implements Disposable {
   /** Adds to the embedding's gradient, and to those of the blocks; with `first` the blocks' are overwritten. */
   async backward(first: boolean): Promise<void> {
     for (let layer = this.#config.layers - 1; layer >= 0; layer--) await this.#run('accumulate', layer, first ? 'backward' : 'accumulate');
-    await this.#run('embed gradient', 0);
+    addRows(this.#store.gradientView(embeddingName), this.#tokens, this.#cotangent(0).all, this.#config.hiddenSize);
   }
 
   /** One pass over all slices of a layer; the first slice may differ, since gradients begin with it. */
@@ -94,8 +94,11 @@ export class Trunk implements Disposable {
   }
 
   #ends(pass: TrunkPass, layer: number, slice: number): Ends {
-    if (pass === 'embed' || pass === 'embed gradient') return this.#embeddingEnds(pass, slice);
     const { hidden, kept } = this.#current();
+    if (pass === 'embed') {
+      const inputs = { table: this.#store.weight(embeddingName), tokens: this.#tokenSlices[slice]! };
+      return { inputs, outputs: { y: hidden[0]!.slices[slice]! } };
+    }
     const weights = Object.fromEntries(blockRoles.map((role) => [role, this.#store.blockWeight(layer, role)]));
     const x = { x: hidden[layer]!.slices[slice]!, ...weights };
     const y = { y: hidden[layer + 1]!.slices[slice]! };
@@ -105,16 +108,6 @@ export class Trunk implements Disposable {
     return {
       inputs: { ...x, ...kept[layer]![slice], d_y, ...this.#gradients(layer, previousOf) },
       outputs: { d_x: this.#cotangent(layer).slices[slice]!, ...this.#gradients(layer, gradientOf) },
-    };
-  }
-
-  #embeddingEnds(pass: 'embed' | 'embed gradient', slice: number): Ends {
-    const tokens = this.#tokenSlices[slice]!;
-    if (pass === 'embed') return { inputs: { table: this.#store.weight(embeddingName), tokens }, outputs: { y: this.#current().hidden[0]!.slices[slice]! } };
-    const gradient = this.#store.gradient(embeddingName);
-    return {
-      inputs: { [previousOf('table')]: gradient, tokens, d_y: this.#cotangent(0).slices[slice]! },
-      outputs: { [gradientOf('table')]: gradient },
     };
   }
 
@@ -148,5 +141,14 @@ export class Trunk implements Disposable {
   [Symbol.dispose](): void {
     this.#release();
     this.#scope[Symbol.dispose]();
+  }
+}
+
+/** Adds rows [T,D] to the table's rows at `ids` [T], in order. In plain loops: ScatterElements takes five times as long. */
+function addRows(table: Float32Array, ids: Int32Array, rows: Float32Array, width: number): void {
+  for (let t = 0; t < ids.length; t++) {
+    const into = ids[t]! * width;
+    const from = t * width;
+    for (let i = 0; i < width; i++) table[into + i]! += rows[from + i]!;
   }
 }

@@ -7,7 +7,7 @@ import { Graph } from '../graph/graph.ts';
 import type { Value } from '../graph/graph.ts';
 import { accumulate } from '../ops/accumulate.ts';
 import { neg } from '../ops/arithmetic.ts';
-import { gatherRows, scatterAddRows } from '../ops/gather.ts';
+import { gatherRows } from '../ops/gather.ts';
 import { gemm } from '../ops/matmul.ts';
 import { rmsNorm } from '../ops/rms-norm.ts';
 import { entropy, tokenLogProb } from '../ops/token-log-prob.ts';
@@ -19,15 +19,6 @@ export function embeddingGraph({ vocabSize, hiddenSize }: LlamaConfig, rows: num
   const graph = new Graph();
   const table = graph.input('table', 'float32', [vocabSize, hiddenSize]);
   graph.output('y', gatherRows(table, graph.input('tokens', 'int32', [rows])));
-  return graph;
-}
-
-/** d_table is previous_table plus d_y [T,D] at the rows of tokens [T]; both may be one buffer. */
-export function embeddingGradientGraph({ vocabSize, hiddenSize }: LlamaConfig, rows: number): Graph {
-  const graph = new Graph();
-  const previous = graph.input(previousOf('table'), 'float32', [vocabSize, hiddenSize]);
-  const tokens = graph.input('tokens', 'int32', [rows]);
-  graph.output(gradientOf('table'), scatterAddRows(previous, tokens, graph.input('d_y', 'float32', [rows, hiddenSize])));
   return graph;
 }
 

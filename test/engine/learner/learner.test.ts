@@ -64,7 +64,7 @@ describe('micro-batches change nothing', () => {
 });
 
 test('a micro-batch of several slices has the gradient of its sequences apart', async () => {
-  const wide = { ...tinyConfig, intermediateSize: 4096 };
+  const wide = { ...tinyConfig, intermediateSize: 8192 };
   expect(sliceBatch(wide, 8, 64)).toBe(4);
   const long = Array.from({ length: 8 }, (_, i) => {
     const ids = Array.from({ length: 57 + i }, (_, t) => (i + 3 * t * t) % 11);
@@ -81,8 +81,8 @@ test('a micro-batch of several slices has the gradient of its sequences apart', 
 describe('slices', () => {
   test.each([
     [1, 5000, 1],
-    [8, 256, 2],
-    [6, 256, 2],
+    [8, 256, 4],
+    [6, 256, 3],
     [7, 256, 1],
     [64, 8, 64],
   ])('of %i sequences of %i tokens: %i', (batch, length, expected) => {

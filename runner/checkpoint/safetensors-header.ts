@@ -42,7 +42,9 @@ export function headerLength(prefix: Uint8Array, file: string, fileSize: number)
     throw new Error(`${file}: header length ${length} exceeds ${maxHeaderBytes}: not a safetensors file`);
   }
   if (length > BigInt(fileSize - 8)) {
-    throw new Error(`${file}: truncated: the header needs ${length} bytes, the file has ${fileSize - 8} after its length field`);
+    throw new Error(
+      `${file}: truncated: the header needs ${length} bytes, the file has ${fileSize - 8} after its length field`,
+    );
   }
   return Number(length);
 }
@@ -52,32 +54,51 @@ function parseEntry(name: string, value: unknown, file: string, dataBegin: numbe
   if (!parsed.success) {
     throw new Error(`${file}: tensor "${name}": malformed header entry: ${z.prettifyError(parsed.error)}`);
   }
-  const { dtype, shape, data_offsets: [begin, end] } = parsed.data;
+  const {
+    dtype,
+    shape,
+    data_offsets: [begin, end],
+  } = parsed.data;
   if (!Object.hasOwn(bytesPerElement, dtype)) {
-    throw new Error(`${file}: tensor "${name}": dtype ${dtype} is not supported (${Object.keys(bytesPerElement).join(', ')} are)`);
+    throw new Error(
+      `${file}: tensor "${name}": dtype ${dtype} is not supported (${Object.keys(bytesPerElement).join(', ')} are)`,
+    );
   }
   const storedDType = dtype as StoredDType;
   const needed = elementCount(shape) * bytesPerElement[storedDType];
   if (end - begin !== needed) {
-    throw new Error(`${file}: tensor "${name}": offsets ${begin}..${end} hold ${end - begin} bytes, ${dtype} [${shape.join(', ')}] needs ${needed}`);
+    throw new Error(
+      `${file}: tensor "${name}": offsets ${begin}..${end} hold ${end - begin} bytes, ${dtype} [${shape.join(', ')}] needs ${needed}`,
+    );
   }
   return { name, storedDType, shape, begin: dataBegin + begin, end: dataBegin + end };
 }
 
 /** Tensors must tile the data section exactly: no overlap, no hole, no missing tail. */
-function checkTiling(entries: readonly TensorEntry[], file: string, dataBegin: number, fileSize: number): void {
+function checkTiling(
+  entries: readonly TensorEntry[],
+  file: string,
+  dataBegin: number,
+  fileSize: number,
+): void {
   let expected = dataBegin;
   for (const entry of [...entries].sort((a, b) => a.begin - b.begin || a.end - b.end)) {
     if (entry.begin !== expected) {
-      throw new Error(`${file}: tensor "${entry.name}": begins at byte ${entry.begin}, expected ${expected} (${entry.begin < expected ? 'overlap' : 'hole'})`);
+      throw new Error(
+        `${file}: tensor "${entry.name}": begins at byte ${entry.begin}, expected ${expected} (${entry.begin < expected ? 'overlap' : 'hole'})`,
+      );
     }
     if (entry.end > fileSize) {
-      throw new Error(`${file}: truncated: tensor "${entry.name}" lies at bytes ${entry.begin}..${entry.end}, the file ends at ${fileSize}`);
+      throw new Error(
+        `${file}: truncated: tensor "${entry.name}" lies at bytes ${entry.begin}..${entry.end}, the file ends at ${fileSize}`,
+      );
     }
     expected = entry.end;
   }
   if (expected !== fileSize) {
-    throw new Error(`${file}: ${fileSize - expected} bytes after the last tensor (byte ${expected}) belong to no tensor`);
+    throw new Error(
+      `${file}: ${fileSize - expected} bytes after the last tensor (byte ${expected}) belong to no tensor`,
+    );
   }
 }
 

@@ -25,10 +25,21 @@ export interface WrittenFile {
 
 const pieceBytes = 4 << 20;
 
-async function readExactly(handle: FileHandle, into: Uint8Array, position: number, file: string): Promise<void> {
-  for (let done = 0; done < into.byteLength; ) {
-    const { bytesRead } = await handle.read(into, done, Math.min(pieceBytes, into.byteLength - done), position + done);
-    if (bytesRead === 0) throw new Error(`${file}: truncated: ended at byte ${position + done} while being read`);
+async function readExactly(
+  handle: FileHandle,
+  into: Uint8Array,
+  position: number,
+  file: string,
+): Promise<void> {
+  for (let done = 0; done < into.byteLength;) {
+    const { bytesRead } = await handle.read(
+      into,
+      done,
+      Math.min(pieceBytes, into.byteLength - done),
+      position + done,
+    );
+    if (bytesRead === 0)
+      throw new Error(`${file}: truncated: ended at byte ${position + done} while being read`);
     done += bytesRead;
   }
 }
@@ -42,7 +53,12 @@ async function readEntry(handle: FileHandle, entry: TensorEntry, file: string): 
     const piece = new Uint16Array(Math.min(data.length, pieceBytes / 2));
     for (let done = 0; done < data.length; done += piece.length) {
       const halves = piece.subarray(0, Math.min(piece.length, data.length - done));
-      await readExactly(handle, new Uint8Array(halves.buffer, 0, halves.byteLength), entry.begin + 2 * done, file);
+      await readExactly(
+        handle,
+        new Uint8Array(halves.buffer, 0, halves.byteLength),
+        entry.begin + 2 * done,
+        file,
+      );
       widen(halves, data.subarray(done, done + halves.length));
     }
   }
@@ -92,7 +108,8 @@ async function readShards(indexFile: string, directory: string): Promise<Map<str
     const held = await readSafetensors(join(directory, shard));
     for (const [name] of owners.filter(([, owner]) => owner === shard)) {
       const tensor = held.get(name);
-      if (tensor === undefined) throw new Error(`${indexFile}: names tensor "${name}" in ${shard}, which does not hold it`);
+      if (tensor === undefined)
+        throw new Error(`${indexFile}: names tensor "${name}" in ${shard}, which does not hold it`);
       tensors.set(name, tensor);
     }
   }
@@ -128,7 +145,9 @@ function headerBytes(tensors: Tensors, file: string): Uint8Array {
   let begin = 0;
   for (const [name, { shape, data }] of tensors) {
     if (elementCount(shape) !== data.length) {
-      throw new Error(`${file}: tensor "${name}": shape [${shape.join(', ')}] does not hold ${data.length} elements`);
+      throw new Error(
+        `${file}: tensor "${name}": shape [${shape.join(', ')}] does not hold ${data.length} elements`,
+      );
     }
     if (Object.hasOwn(header, name)) throw new Error(`${file}: tensor "${name}" is given twice`);
     header[name] = { dtype: 'F32', shape, data_offsets: [begin, begin + data.byteLength] };
@@ -139,7 +158,11 @@ function headerBytes(tensors: Tensors, file: string): Uint8Array {
   return new TextEncoder().encode(json + ' '.repeat(padding));
 }
 
-async function writeAll(handle: FileHandle, tensors: ReadonlyMap<string, Omit<NamedTensor, 'dtype'>>, file: string): Promise<WrittenFile> {
+async function writeAll(
+  handle: FileHandle,
+  tensors: ReadonlyMap<string, Omit<NamedTensor, 'dtype'>>,
+  file: string,
+): Promise<WrittenFile> {
   const hash = createHash('sha256');
   let bytes = 0;
   const write = async (part: Uint8Array): Promise<void> => {
@@ -155,13 +178,17 @@ async function writeAll(handle: FileHandle, tensors: ReadonlyMap<string, Omit<Na
   new DataView(length.buffer).setBigUint64(0, BigInt(header.byteLength), true);
   await write(length);
   await write(header);
-  for (const [, { data }] of tensors) await write(new Uint8Array(data.buffer, data.byteOffset, data.byteLength));
+  for (const [, { data }] of tensors)
+    await write(new Uint8Array(data.buffer, data.byteOffset, data.byteLength));
   await handle.sync();
   return { bytes, sha256: hash.digest('hex') };
 }
 
 /** Writes float32 tensors in the given order, hashing what it writes, and flushes to disk before it returns. An existing file is replaced. */
-export async function writeSafetensors(file: string, tensors: ReadonlyMap<string, Omit<NamedTensor, 'dtype'>>): Promise<WrittenFile> {
+export async function writeSafetensors(
+  file: string,
+  tensors: ReadonlyMap<string, Omit<NamedTensor, 'dtype'>>,
+): Promise<WrittenFile> {
   const handle = await open(file, 'w');
   try {
     return await writeAll(handle, tensors, file);

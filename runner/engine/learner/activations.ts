@@ -25,7 +25,8 @@ export interface Hidden {
 }
 
 const elementCount = (dims: readonly number[]): number => dims.reduce((product, dim) => product * dim, 1);
-const times = <T>(count: number, make: (index: number) => T): T[] => Array.from({ length: count }, (_, index) => make(index));
+const times = <T>(count: number, make: (index: number) => T): T[] =>
+  Array.from({ length: count }, (_, index) => make(index));
 
 export class Activations implements Disposable {
   /** x_0 … x_L. */
@@ -39,13 +40,21 @@ export class Activations implements Disposable {
   constructor(runtime: Runtime, shape: ActivationShape, scratch: Scratch) {
     const { layers, slices, rows, width, kept } = shape;
     scratch.reset(scratchSize(shape));
-    const tensor = (dims: readonly number[], data: Float32Array): Tensor => this.#scope.own(runtime.tensor('float32', dims, data));
+    const tensor = (dims: readonly number[], data: Float32Array): Tensor =>
+      this.#scope.own(runtime.tensor('float32', dims, data));
     const hidden = (): Hidden => {
       const all = scratch.take(slices * rows * width);
-      return { all, slices: times(slices, (s) => tensor([rows, width], all.subarray(s * rows * width, (s + 1) * rows * width))) };
+      return {
+        all,
+        slices: times(slices, (s) =>
+          tensor([rows, width], all.subarray(s * rows * width, (s + 1) * rows * width)),
+        ),
+      };
     };
     const keptOf = (): Record<string, Tensor> =>
-      Object.fromEntries([...kept].map(([name, { shape: dims }]) => [name, tensor(dims, scratch.take(elementCount(dims)))]));
+      Object.fromEntries(
+        [...kept].map(([name, { shape: dims }]) => [name, tensor(dims, scratch.take(elementCount(dims)))]),
+      );
     this.hidden = times(layers + 1, hidden);
     this.cotangents = [hidden(), hidden()];
     this.kept = times(layers, () => times(slices, keptOf));
@@ -57,6 +66,9 @@ export class Activations implements Disposable {
 }
 
 function scratchSize({ layers, slices, rows, width, kept }: ActivationShape): number {
-  const perSlice = [...kept.values()].reduce((total, { shape }) => total + paddedSize(elementCount(shape)), 0);
+  const perSlice = [...kept.values()].reduce(
+    (total, { shape }) => total + paddedSize(elementCount(shape)),
+    0,
+  );
   return (layers + 3) * paddedSize(slices * rows * width) + layers * slices * perSlice;
 }

@@ -71,13 +71,26 @@ export class Head implements Disposable {
    * The same, and the gradients of loss = - sum weights * log-probability: those of norm and head join the arenas
    * (overwriting them if `first`), that of the hidden states is written to `cotangent` [T,D], 0 at all other rows.
    */
-  train(hidden: Float32Array, rows: HeadRows, temperature: number, cotangent: Float32Array, first: boolean): Promise<HeadResult> {
+  train(
+    hidden: Float32Array,
+    rows: HeadRows,
+    temperature: number,
+    cotangent: Float32Array,
+    first: boolean,
+  ): Promise<HeadResult> {
     const { hiddenSize: D } = this.#config;
     cotangent.fill(0);
-    return this.#overChunks(hidden, rows, temperature, (begin) => (first && begin === 0 ? 'backward' : 'accumulate'), (chunk, begin, end) => {
-      const dx = chunk.dx.data as Float32Array;
-      for (let r = begin; r < end; r++) cotangent.set(dx.subarray((r - begin) * D, (r - begin + 1) * D), rows.rows_R[r]! * D);
-    });
+    return this.#overChunks(
+      hidden,
+      rows,
+      temperature,
+      (begin) => (first && begin === 0 ? 'backward' : 'accumulate'),
+      (chunk, begin, end) => {
+        const dx = chunk.dx.data as Float32Array;
+        for (let r = begin; r < end; r++)
+          cotangent.set(dx.subarray((r - begin) * D, (r - begin + 1) * D), rows.rows_R[r]! * D);
+      },
+    );
   }
 
   async #overChunks(
@@ -90,7 +103,7 @@ export class Head implements Disposable {
     const count = rows.rows_R.length;
     const result = { logProbs_R: new Float32Array(count), entropies_R: new Float32Array(count) };
     (this.#inverseTemperature.data as Float32Array)[0] = 1 / temperature;
-    for (let begin = 0; begin < count; ) {
+    for (let begin = 0; begin < count;) {
       const chunk = this.#chunk(headChunkSize(count - begin, this.#config.vocabSize));
       const end = Math.min(count, begin + chunk.size);
       this.#fill(chunk, hidden, rows, begin, end);
@@ -103,10 +116,17 @@ export class Head implements Disposable {
     return result;
   }
 
-  #fill(chunk: Chunk, hidden: Float32Array, { rows_R, targets_R, weights_R }: HeadRows, begin: number, end: number): void {
+  #fill(
+    chunk: Chunk,
+    hidden: Float32Array,
+    { rows_R, targets_R, weights_R }: HeadRows,
+    begin: number,
+    end: number,
+  ): void {
     const { hiddenSize: D } = this.#config;
     const x = chunk.x.data as Float32Array;
-    for (let r = begin; r < end; r++) x.set(hidden.subarray(rows_R[r]! * D, (rows_R[r]! + 1) * D), (r - begin) * D);
+    for (let r = begin; r < end; r++)
+      x.set(hidden.subarray(rows_R[r]! * D, (rows_R[r]! + 1) * D), (r - begin) * D);
     // What earlier runs left in the filling rows is finite and has weight 0 from here on.
     (chunk.targets.data as Int32Array).fill(0).set(targets_R.subarray(begin, end));
     (chunk.weights.data as Float32Array).fill(0).set(weights_R.subarray(begin, end));
@@ -115,7 +135,8 @@ export class Head implements Disposable {
   #chunk(size: number): Chunk {
     const known = this.#chunks.get(size);
     if (known !== undefined) return known;
-    const tensor = (dtype: 'float32' | 'int32', dims: number[]): Tensor => this.#scope.own(this.#runtime.tensor(dtype, dims));
+    const tensor = (dtype: 'float32' | 'int32', dims: number[]): Tensor =>
+      this.#scope.own(this.#runtime.tensor(dtype, dims));
     const chunk: Chunk = {
       size,
       x: tensor('float32', [size, this.#config.hiddenSize]),
@@ -140,7 +161,10 @@ export class Head implements Disposable {
 
   async #bind(chunk: Chunk, pass: HeadPass): Promise<Binding> {
     const label = `head ${pass} [${chunk.size}]`;
-    const graph = pass === 'score' ? headScoringGraph(this.#config, chunk.size) : headTrainingGraph(this.#config, chunk.size, pass === 'accumulate');
+    const graph =
+      pass === 'score'
+        ? headScoringGraph(this.#config, chunk.size)
+        : headTrainingGraph(this.#config, chunk.size, pass === 'accumulate');
     const session = this.#scope.own(await this.#runtime.createSession(serialize(graph, label), { label }));
     const names = { norm: finalNormName, head: headName(this.#config) };
     const { x, targets, weights, logProbs, entropies, dx } = chunk;

@@ -57,7 +57,14 @@ export class Learner implements Disposable {
   readonly #scope: Scope;
   #hasGradients = false;
 
-  private constructor(runtime: Runtime, config: LlamaConfig, store: ParameterStore, optimizer: AdamW, scope: Scope, options: LearnerOptions) {
+  private constructor(
+    runtime: Runtime,
+    config: LlamaConfig,
+    store: ParameterStore,
+    optimizer: AdamW,
+    scope: Scope,
+    options: LearnerOptions,
+  ) {
     this.config = config;
     this.#runtime = runtime;
     this.#store = store;
@@ -68,11 +75,18 @@ export class Learner implements Disposable {
   }
 
   /** Copies `weights` (HF names). Throws where they do not fit the configuration, with the tensors' names. */
-  static async create(runtime: Runtime, config: LlamaConfig, weights: Weights, options: LearnerOptions = {}): Promise<Learner> {
+  static async create(
+    runtime: Runtime,
+    config: LlamaConfig,
+    weights: Weights,
+    options: LearnerOptions = {},
+  ): Promise<Learner> {
     const scope = new Scope();
     try {
       const store = scope.own(new ParameterStore(runtime, config, weights));
-      const optimizer = scope.own(await AdamW.create(runtime, { ...store.arenas, decayedSize: store.layout.decayedSize }));
+      const optimizer = scope.own(
+        await AdamW.create(runtime, { ...store.arenas, decayedSize: store.layout.decayedSize }),
+      );
       return new Learner(runtime, config, store, optimizer, scope, options);
     } catch (error) {
       scope[Symbol.dispose]();
@@ -90,12 +104,18 @@ export class Learner implements Disposable {
   }
 
   /** Scores the sequences and adds the gradient of their loss. How they are cut into micro-batches changes nothing but rounding. */
-  async forwardBackward(sequences: readonly WeightedSequence[], { temperature }: { readonly temperature: number }): Promise<Scores> {
+  async forwardBackward(
+    sequences: readonly WeightedSequence[],
+    { temperature }: { readonly temperature: number },
+  ): Promise<Scores> {
     return await this.#overMicroBatches(sequences, temperature, true);
   }
 
   /** Scores only: no gradient is touched. */
-  async score(sequences: readonly WeightedSequence[], { temperature }: { readonly temperature: number }): Promise<Scores> {
+  async score(
+    sequences: readonly WeightedSequence[],
+    { temperature }: { readonly temperature: number },
+  ): Promise<Scores> {
     return await this.#overMicroBatches(sequences, temperature, false);
   }
 
@@ -119,7 +139,10 @@ export class Learner implements Disposable {
   restore({ stepCount, ...arenas }: LearnerState): void {
     for (const [name, values] of Object.entries(arenas)) {
       const arena = this.#store.arenas[name as keyof typeof arenas];
-      if (values.length !== arena.length) throw new Error(`learner: the state's ${name} has ${values.length} elements, this model has ${arena.length}`);
+      if (values.length !== arena.length)
+        throw new Error(
+          `learner: the state's ${name} has ${values.length} elements, this model has ${arena.length}`,
+        );
       arena.set(values);
     }
     this.#optimizer.stepCount = stepCount;
@@ -136,8 +159,13 @@ export class Learner implements Disposable {
     return namedViews(this.#store.layout, this.#store.arenas.gradients);
   }
 
-  async #overMicroBatches(sequences: readonly WeightedSequence[], temperature: number, train: boolean): Promise<Scores> {
-    if (!(temperature > 0)) throw new RangeError(`learner: the temperature must be above 0, got ${temperature}`);
+  async #overMicroBatches(
+    sequences: readonly WeightedSequence[],
+    temperature: number,
+    train: boolean,
+  ): Promise<Scores> {
+    if (!(temperature > 0))
+      throw new RangeError(`learner: the temperature must be above 0, got ${temperature}`);
     checkSequences(sequences, this.config);
     const logProbs = sequences.map(({ tokens_T }) => new Float32Array(tokens_T.length));
     let entropy = 0;
@@ -151,21 +179,33 @@ export class Learner implements Disposable {
     return { logProbs, meanEntropy: scored === 0 ? 0 : entropy / scored };
   }
 
-  async #microBatch(microBatch: MicroBatch, temperature: number, train: boolean, logProbs: readonly Float32Array[]): Promise<Pick<HeadResult, 'entropies_R'>> {
+  async #microBatch(
+    microBatch: MicroBatch,
+    temperature: number,
+    train: boolean,
+    logProbs: readonly Float32Array[],
+  ): Promise<Pick<HeadResult, 'entropies_R'>> {
     const { B, S, tokens_BS, rows } = microBatch;
     const scored = scoredRows(microBatch);
     if (scored.rows_R.length === 0) return { entropies_R: new Float32Array(0) };
     const trunk = this.#trunk(B, S);
     const learns = train && scored.weights_R.some((weight) => weight !== 0);
     const hidden = await trunk.forward(tokens_BS, learns);
-    const result = learns ? await this.#backward(trunk, hidden, scored, temperature) : await this.#head.score(hidden, scored, temperature);
+    const result = learns
+      ? await this.#backward(trunk, hidden, scored, temperature)
+      : await this.#head.score(hidden, scored, temperature);
     scored.rows_R.forEach((row, r) => {
       logProbs[rows[Math.floor(row / S)]!]![(row % S) + 1] = result.logProbs_R[r]!;
     });
     return result;
   }
 
-  async #backward(trunk: Trunk, hidden: Float32Array, scored: HeadRows, temperature: number): Promise<HeadResult> {
+  async #backward(
+    trunk: Trunk,
+    hidden: Float32Array,
+    scored: HeadRows,
+    temperature: number,
+  ): Promise<HeadResult> {
     const first = !this.#hasGradients;
     this.#hasGradients = true;
     // A tied embedding's gradient is begun by the head; else nobody but the embedding itself writes it.
@@ -186,7 +226,9 @@ export class Learner implements Disposable {
     const known = this.#trunks.get(key);
     if (known !== undefined) return known;
     const sessions = this.#trunkSessions(sliceBatch(this.config, batch, length), length);
-    const trunk = this.#scope.own(new Trunk(this.#runtime, this.config, { batch, length }, sessions, this.#store, this.#scratch));
+    const trunk = this.#scope.own(
+      new Trunk(this.#runtime, this.config, { batch, length }, sessions, this.#store, this.#scratch),
+    );
     this.#trunks.set(key, trunk);
     return trunk;
   }

@@ -28,7 +28,12 @@ export class ParameterStore implements Disposable {
     this.#runtime = runtime;
     this.layout = parameterLayout(config);
     const zeros = (): Arena => new Float32Array(this.layout.size);
-    this.arenas = { weights: packWeights(config, this.layout, weights), gradients: zeros(), firstMoment: zeros(), secondMoment: zeros() };
+    this.arenas = {
+      weights: packWeights(config, this.layout, weights),
+      gradients: zeros(),
+      firstMoment: zeros(),
+      secondMoment: zeros(),
+    };
   }
 
   weight(name: string): Tensor {

@@ -5,12 +5,23 @@ import type { HeadRows } from './head.ts';
 import type { MicroBatch } from './micro-batches.ts';
 
 /** Rows in order of (sequence, token). Throws where a token before `scoredFrom` has a weight: it would be lost. */
-export function scoredRows({ B, S, tokens_BS, weights_BS, lengths_B, scoredFrom_B, rows }: MicroBatch): HeadRows {
+export function scoredRows({
+  B,
+  S,
+  tokens_BS,
+  weights_BS,
+  lengths_B,
+  scoredFrom_B,
+  rows,
+}: MicroBatch): HeadRows {
   const at: number[] = [];
   for (let b = 0; b < B; b++) {
     const begin = Math.max(1, scoredFrom_B[b]!);
     const stray = weights_BS.subarray(b * S, b * S + begin).findIndex((weight) => weight !== 0);
-    if (stray >= 0) throw new Error(`sequence ${rows[b]}: token ${stray} has a weight, but only tokens from ${begin} on are scored`);
+    if (stray >= 0)
+      throw new Error(
+        `sequence ${rows[b]}: token ${stray} has a weight, but only tokens from ${begin} on are scored`,
+      );
     for (let t = begin; t < lengths_B[b]!; t++) at.push(b * S + t);
   }
   return {

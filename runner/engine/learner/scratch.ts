@@ -14,7 +14,8 @@ export class Scratch {
   /** The next `elements`, not zeroed, starting at a cache line. */
   take(elements: number): Float32Array {
     const view = this.#memory.subarray(this.#used, this.#used + elements);
-    if (view.length < elements) throw new Error(`internal: scratch of ${this.#memory.length} elements is exhausted`);
+    if (view.length < elements)
+      throw new Error(`internal: scratch of ${this.#memory.length} elements is exhausted`);
     this.#used += paddedSize(elements);
     return view;
   }

@@ -11,7 +11,7 @@ import { Activations } from './activations.ts';
 import type { Hidden } from './activations.ts';
 import type { ParameterStore } from './parameter-store.ts';
 import type { Scratch } from './scratch.ts';
-import { TrunkSessions } from './trunk-sessions.ts';
+import type { TrunkSessions } from './trunk-sessions.ts';
 import type { TrunkPass } from './trunk-sessions.ts';
 
 type Tensors = Record<string, Tensor>;
@@ -42,7 +42,14 @@ export class Trunk implements Disposable {
   #activations: Activations | undefined;
 
   /** The sessions are the caller's: trunks of one slice shape share them. */
-  constructor(runtime: Runtime, config: LlamaConfig, { batch, length }: TrunkShape, sessions: TrunkSessions, store: ParameterStore, scratch: Scratch) {
+  constructor(
+    runtime: Runtime,
+    config: LlamaConfig,
+    { batch, length }: TrunkShape,
+    sessions: TrunkSessions,
+    store: ParameterStore,
+    scratch: Scratch,
+  ) {
     this.#runtime = runtime;
     this.#config = config;
     this.#store = store;
@@ -51,7 +58,13 @@ export class Trunk implements Disposable {
     this.#slices = (batch * length) / sessions.rows;
     this.#tokens = new Int32Array(batch * length);
     this.#tokenSlices = Array.from({ length: this.#slices }, (_, slice) =>
-      this.#scope.own(runtime.tensor('int32', [sessions.rows], this.#tokens.subarray(slice * sessions.rows, (slice + 1) * sessions.rows))),
+      this.#scope.own(
+        runtime.tensor(
+          'int32',
+          [sessions.rows],
+          this.#tokens.subarray(slice * sessions.rows, (slice + 1) * sessions.rows),
+        ),
+      ),
     );
   }
 
@@ -59,7 +72,8 @@ export class Trunk implements Disposable {
   async forward(tokens_BS: Int32Array, keep: boolean): Promise<Float32Array> {
     this.#tokens.set(tokens_BS);
     await this.#run('embed', 0);
-    for (let layer = 0; layer < this.#config.layers; layer++) await this.#run(keep ? 'forward' : 'score', layer);
+    for (let layer = 0; layer < this.#config.layers; layer++)
+      await this.#run(keep ? 'forward' : 'score', layer);
     return this.#current().hidden.at(-1)!.all;
   }
 
@@ -70,14 +84,21 @@ export class Trunk implements Disposable {
 
   /** Adds to the embedding's gradient, and to those of the blocks; with `first` the blocks' are overwritten. */
   async backward(first: boolean): Promise<void> {
-    for (let layer = this.#config.layers - 1; layer >= 0; layer--) await this.#run('accumulate', layer, first ? 'backward' : 'accumulate');
-    addRows(this.#store.gradientView(embeddingName), this.#tokens, this.#cotangent(0).all, this.#config.hiddenSize);
+    for (let layer = this.#config.layers - 1; layer >= 0; layer--)
+      await this.#run('accumulate', layer, first ? 'backward' : 'accumulate');
+    addRows(
+      this.#store.gradientView(embeddingName),
+      this.#tokens,
+      this.#cotangent(0).all,
+      this.#config.hiddenSize,
+    );
   }
 
   /** One pass over all slices of a layer; the first slice may differ, since gradients begin with it. */
   async #run(pass: TrunkPass, layer: number, firstPass = pass): Promise<void> {
     this.#current();
-    for (let slice = 0; slice < this.#slices; slice++) await (await this.#binding(slice === 0 ? firstPass : pass, layer, slice)).run();
+    for (let slice = 0; slice < this.#slices; slice++)
+      await (await this.#binding(slice === 0 ? firstPass : pass, layer, slice)).run();
   }
 
   async #binding(pass: TrunkPass, layer: number, slice: number): Promise<Binding> {
@@ -99,7 +120,9 @@ export class Trunk implements Disposable {
       const inputs = { table: this.#store.weight(embeddingName), tokens: this.#tokenSlices[slice]! };
       return { inputs, outputs: { y: hidden[0]!.slices[slice]! } };
     }
-    const weights = Object.fromEntries(blockRoles.map((role) => [role, this.#store.blockWeight(layer, role)]));
+    const weights = Object.fromEntries(
+      blockRoles.map((role) => [role, this.#store.blockWeight(layer, role)]),
+    );
     const x = { x: hidden[layer]!.slices[slice]!, ...weights };
     const y = { y: hidden[layer + 1]!.slices[slice]! };
     if (pass === 'score') return { inputs: x, outputs: y };
@@ -112,7 +135,9 @@ export class Trunk implements Disposable {
   }
 
   #gradients(layer: number, named: (role: string) => string): Tensors {
-    return Object.fromEntries(blockRoles.map((role) => [named(role), this.#store.blockGradient(layer, role)]));
+    return Object.fromEntries(
+      blockRoles.map((role) => [named(role), this.#store.blockGradient(layer, role)]),
+    );
   }
 
   #cotangent(layer: number): Hidden {
@@ -125,7 +150,13 @@ export class Trunk implements Disposable {
     if (known !== undefined && this.#scratch.isCurrent(known.hidden[0]!.all)) return known;
     this.#release();
     const { layers, hiddenSize: width } = this.#config;
-    const shape = { layers, slices: this.#slices, rows: this.#sessions.rows, width, kept: this.#sessions.kept };
+    const shape = {
+      layers,
+      slices: this.#slices,
+      rows: this.#sessions.rows,
+      width,
+      kept: this.#sessions.kept,
+    };
     this.#bound = new Scope();
     this.#activations = this.#bound.own(new Activations(this.#runtime, shape, this.#scratch));
     return this.#activations;

@@ -22,10 +22,13 @@ export interface LlamaConfig {
 
 const count = z.int().positive();
 const absent = (what: string) => z.null({ error: `${what} is not supported` }).optional();
-const noBias = (what: string) => z.literal(false, { error: `${what} is not supported: this engine's Llama has no biases` }).nullish();
+const noBias = (what: string) =>
+  z.literal(false, { error: `${what} is not supported: this engine's Llama has no biases` }).nullish();
 
 const hfConfig = z.looseObject({
-  architectures: z.array(z.literal('LlamaForCausalLM', { error: 'only "LlamaForCausalLM" is supported' })).nullish(),
+  architectures: z
+    .array(z.literal('LlamaForCausalLM', { error: 'only "LlamaForCausalLM" is supported' }))
+    .nullish(),
   model_type: z.literal('llama', { error: 'only "llama" is supported' }),
   vocab_size: count,
   hidden_size: count,
@@ -39,7 +42,10 @@ const hfConfig = z.looseObject({
   rope_theta: z.number().positive().nullish(),
   // transformers 5 writes the same here.
   rope_parameters: z
-    .object({ rope_theta: z.number().positive(), rope_type: z.literal('default', { error: 'only "default" is supported' }).nullish() })
+    .object({
+      rope_theta: z.number().positive(),
+      rope_type: z.literal('default', { error: 'only "default" is supported' }).nullish(),
+    })
     .nullish(),
   rope_scaling: absent('scaled RoPE'),
   hidden_act: z.literal('silu', { error: 'only "silu" is supported' }),
@@ -53,16 +59,24 @@ const hfConfig = z.looseObject({
 
 function checkHeads(config: LlamaConfig, source: string): void {
   const { heads, kvHeads, headSize } = config;
-  if (heads % kvHeads !== 0) throw new Error(`${source}: num_attention_heads ${heads} is not a multiple of num_key_value_heads ${kvHeads}`);
+  if (heads % kvHeads !== 0)
+    throw new Error(
+      `${source}: num_attention_heads ${heads} is not a multiple of num_key_value_heads ${kvHeads}`,
+    );
   if (!Number.isInteger(headSize) || headSize % 2 !== 0) {
-    throw new Error(`${source}: head size ${headSize} (head_dim, or hidden_size / num_attention_heads) is not an even whole number, which RoPE needs`);
+    throw new Error(
+      `${source}: head size ${headSize} (head_dim, or hidden_size / num_attention_heads) is not an even whole number, which RoPE needs`,
+    );
   }
 }
 
 /** Typed shape of a parsed `config.json`. `source` is the file, named in every complaint. */
 export function parseLlamaConfig(json: unknown, source: string): LlamaConfig {
   const parsed = hfConfig.safeParse(json);
-  if (!parsed.success) throw new Error(`${source}: unsupported or malformed model configuration:\n${z.prettifyError(parsed.error)}`);
+  if (!parsed.success)
+    throw new Error(
+      `${source}: unsupported or malformed model configuration:\n${z.prettifyError(parsed.error)}`,
+    );
   const hf = parsed.data;
   const config: LlamaConfig = {
     vocabSize: hf.vocab_size,

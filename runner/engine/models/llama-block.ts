@@ -40,7 +40,10 @@ function attention(x: Value, weights: BlockWeights, config: LlamaConfig, shape: 
   const { kvHeads, headSize, ropeTheta } = config;
   const table = (scale: number): [Value, Value] => {
     const { cos, sin } = rotaryTables(S, headSize, ropeTheta, scale);
-    return [x.graph.constant('float32', [S, headSize / 2], cos), x.graph.constant('float32', [S, headSize / 2], sin)];
+    return [
+      x.graph.constant('float32', [S, headSize / 2], cos),
+      x.graph.constant('float32', [S, headSize / 2], sin),
+    ];
   };
   // The scale 1/sqrt(hd) of the scores rides on the tables that turn the queries: no pass of its own.
   const q = rotary(projectHeads(x, weights.q, shape, headSize), ...table(1 / Math.sqrt(headSize)));
@@ -70,7 +73,9 @@ interface BlockInputs {
 function blockInputs(config: LlamaConfig, { batch, length }: BatchShape): BlockInputs {
   const graph = new Graph();
   const x = graph.input('x', 'float32', [batch * length, config.hiddenSize]);
-  const entries = blockRoles.map((role) => [role, graph.input(role, 'float32', blockTensorShape(config, role))] as const);
+  const entries = blockRoles.map(
+    (role) => [role, graph.input(role, 'float32', blockTensorShape(config, role))] as const,
+  );
   return { graph, x, weights: Object.fromEntries(entries) as Record<BlockRole, Value> };
 }
 
@@ -85,11 +90,18 @@ export function blockScoringGraph(config: LlamaConfig, shape: BatchShape): Graph
  * Forward (x, weights -> y, kept) and backward (dy, kept, weights -> d_x, d_ROLE).
  * With `accumulating` each d_ROLE is previous_ROLE plus this micro-batch's gradient; both may be one buffer.
  */
-export function blockTrainingGraphs(config: LlamaConfig, shape: BatchShape, accumulating: boolean): Partition {
+export function blockTrainingGraphs(
+  config: LlamaConfig,
+  shape: BatchShape,
+  accumulating: boolean,
+): Partition {
   const { graph, x, weights } = blockInputs(config, shape);
   const y = blockForward(x, weights, config, shape);
   const cotangent = graph.input('d_y', 'float32', y.shape);
-  const [dx, ...dWeights] = gradients([{ value: y, cotangent }], [x, ...blockRoles.map((role) => weights[role])]);
+  const [dx, ...dWeights] = gradients(
+    [{ value: y, cotangent }],
+    [x, ...blockRoles.map((role) => weights[role])],
+  );
   const backwardOutputs: Record<string, Value> = { d_x: dx as Value };
   for (const [index, role] of blockRoles.entries()) {
     const gradient = dWeights[index] as Value;

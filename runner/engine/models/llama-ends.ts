@@ -56,7 +56,11 @@ export function headScoringGraph(config: LlamaConfig, rows: number): Graph {
 export function headTrainingGraph(config: LlamaConfig, rows: number, accumulating: boolean): Graph {
   const { graph, x, norm, head, logProbs } = headForward(config, rows);
   const cotangent = neg(graph.input('weights', 'float32', [rows]));
-  const [dx, dNorm, dHead] = gradients([{ value: logProbs, cotangent }], [x, norm, head]) as [Value, Value, Value];
+  const [dx, dNorm, dHead] = gradients([{ value: logProbs, cotangent }], [x, norm, head]) as [
+    Value,
+    Value,
+    Value,
+  ];
   const total = (role: string, gradient: Value): Value =>
     accumulating ? accumulate(graph.input(previousOf(role), 'float32', gradient.shape), gradient) : gradient;
   graph.output('d_x', dx);

@@ -63,7 +63,11 @@ export function llamaTensors(config: LlamaConfig): TensorSpec[] {
   const layers = Array.from({ length: config.layers }, (_, layer) => layer);
   const ofBlocks = (roles: readonly string[], kind: TensorSpec['kind']): TensorSpec[] =>
     layers.flatMap((layer) =>
-      (roles as readonly BlockRole[]).map((role) => ({ name: blockTensorName(layer, role), shape: blockTensorShape(config, role), kind })),
+      (roles as readonly BlockRole[]).map((role) => ({
+        name: blockTensorName(layer, role),
+        shape: blockTensorShape(config, role),
+        kind,
+      })),
     );
   return [
     { name: embeddingName, shape: [V, D], kind: 'matrix' },

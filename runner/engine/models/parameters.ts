@@ -53,7 +53,8 @@ const aligned = (elements: number): number => Math.ceil(elements / alignment) * 
 /** The part of an arena that is tensor `name`: a view, not a copy. */
 export function slotView(layout: ParameterLayout, arena: Arena, name: string): Arena {
   const slot = layout.slots.get(name);
-  if (slot === undefined) throw new Error(`no parameter "${name}": this model has ${[...layout.slots.keys()].join(', ')}`);
+  if (slot === undefined)
+    throw new Error(`no parameter "${name}": this model has ${[...layout.slots.keys()].join(', ')}`);
   return arena.subarray(slot.offset, slot.offset + slot.size);
 }
 
@@ -62,7 +63,9 @@ function sameShape(a: readonly number[], b: readonly number[]): boolean {
 }
 
 function listed(names: readonly string[]): string {
-  return names.length <= 8 ? names.join(', ') : `${names.slice(0, 8).join(', ')} and ${names.length - 8} more`;
+  return names.length <= 8
+    ? names.join(', ')
+    : `${names.slice(0, 8).join(', ')} and ${names.length - 8} more`;
 }
 
 /**
@@ -71,15 +74,21 @@ function listed(names: readonly string[]): string {
  */
 export function packWeights(config: LlamaConfig, layout: ParameterLayout, weights: Weights): Arena {
   const missing = [...layout.slots.keys()].filter((name) => !weights.has(name));
-  if (missing.length > 0) throw new Error(`the model's weights lack ${missing.length} tensors: ${listed(missing)}`);
+  if (missing.length > 0)
+    throw new Error(`the model's weights lack ${missing.length} tensors: ${listed(missing)}`);
   const ignorable = (name: string): boolean => config.tieWordEmbeddings && name === 'lm_head.weight';
   const unused = [...weights.keys()].filter((name) => !layout.slots.has(name) && !ignorable(name));
-  if (unused.length > 0) throw new Error(`the model's weights hold ${unused.length} tensors that its configuration has no use for: ${listed(unused)}`);
+  if (unused.length > 0)
+    throw new Error(
+      `the model's weights hold ${unused.length} tensors that its configuration has no use for: ${listed(unused)}`,
+    );
   const arena = new Float32Array(layout.size);
   for (const { name, shape, offset } of layout.slots.values()) {
     const given = weights.get(name)!;
     if (!sameShape(given.shape, shape)) {
-      throw new Error(`tensor "${name}" has shape [${given.shape.join(', ')}], the configuration needs [${shape.join(', ')}]`);
+      throw new Error(
+        `tensor "${name}" has shape [${given.shape.join(', ')}], the configuration needs [${shape.join(', ')}]`,
+      );
     }
     arena.set(given.data, offset);
   }

@@ -18,8 +18,12 @@ const causalAttentionOp = defineOp<undefined>({
     for (const x of [q, k, v]) expectRank('causal_attention', x, 4);
     expectFloat('causal_attention', q);
     for (const x of [k, v]) expectSameDType('causal_attention', q, x);
-    const stacked = sizeAt(q.shape, 2) % sizeAt(k.shape, 2) === 0 && sizeAt(q.shape, 3) === sizeAt(k.shape, 3);
-    const fits = stacked && sameShape(q.shape.slice(0, 2), k.shape.slice(0, 2)) && sameShape(k.shape.slice(0, 3), v.shape.slice(0, 3));
+    const stacked =
+      sizeAt(q.shape, 2) % sizeAt(k.shape, 2) === 0 && sizeAt(q.shape, 3) === sizeAt(k.shape, 3);
+    const fits =
+      stacked &&
+      sameShape(q.shape.slice(0, 2), k.shape.slice(0, 2)) &&
+      sameShape(k.shape.slice(0, 3), v.shape.slice(0, 3));
     expectThat(fits, 'causal_attention', 'q [B,KV,G*S,hd], k [B,KV,S,hd] and v [B,KV,S,hv]', q, k, v);
     const rows = q.shape.slice(0, 3);
     return [
@@ -31,13 +35,17 @@ const causalAttentionOp = defineOp<undefined>({
     const [q, k, v] = from as [string, string, string];
     const [context, probabilities] = to as [string, string];
     const type = operand(outputs, 1);
-    const scores = emitter.node('FusedMatMul', [q, k], { domain: 'com.microsoft', attributes: { transB: { int: 1 } } });
+    const scores = emitter.node('FusedMatMul', [q, k], {
+      domain: 'com.microsoft',
+      attributes: { transB: { int: 1 } },
+    });
     emitCausalSoftmax(emitter, type, scores, probabilities, { queries: sizeAt(type.shape, 3), offset: 0 });
     emitter.node('MatMul', [probabilities, v], { outputs: [context] });
   },
   gradient: {
     rule({ inputs, outputs }, [g, onProbabilities]) {
-      if (!g || onProbabilities) throw new Error('internal: causal_attention is differentiated through its context alone');
+      if (!g || onProbabilities)
+        throw new Error('internal: causal_attention is differentiated through its context alone');
       const [q, k, v] = [operand(inputs, 0), operand(inputs, 1), operand(inputs, 2)];
       const [context, probabilities] = [operand(outputs, 0), operand(outputs, 1)];
       const rowSums = reduceSum(mul(g, context), [-1], true);

@@ -58,7 +58,10 @@ const rmsNormGradOp = defineOp<RmsNormAttributes>({
     reshaped(dWeight, [width], [to[1] as string]);
     const dot = emitter.node('MatMul', [gx, reshaped(weight, [width, 1])]);
     const square = emitter.node('Mul', [inverse, inverse]);
-    const cube = emitter.node('Mul', [square, emitter.node('Mul', [inverse, emitter.scalar(1 / width, type)])]);
+    const cube = emitter.node('Mul', [
+      square,
+      emitter.node('Mul', [inverse, emitter.scalar(1 / width, type)]),
+    ]);
     const radial = emitter.node('Mul', [x, emitter.node('Mul', [dot, cube])]);
     const straight = emitter.node('Mul', [emitter.node('Mul', [g, weight]), inverse]);
     reshaped(emitter.node('Sub', [straight, radial]), [...type.shape], [to[0] as string]);

@@ -79,7 +79,13 @@ const causalSoftmaxOp = defineOp<CausalAttributes>({
 });
 
 /** Scores of the given type by name, their probabilities by name. */
-export function emitCausalSoftmax(emitter: Emitter, type: ValueType, scores: string, to: string, attributes: CausalAttributes): void {
+export function emitCausalSoftmax(
+  emitter: Emitter,
+  type: ValueType,
+  scores: string,
+  to: string,
+  attributes: CausalAttributes,
+): void {
   const perHead = emitter.int64s([-1, attributes.queries, sizeAt(type.shape, -1)]);
   const heads = emitter.node('Reshape', [scores, perHead]);
   const masked = emitter.node('Add', [heads, causalMask(emitter, type, attributes)]);

@@ -24,7 +24,15 @@ export interface AdamWScalars {
   readonly decay: number;
 }
 
-export const scalarNames = ['beta1', 'gradientShare', 'beta2', 'squareShare', 'stepSize', 'epsilon', 'decay'] as const satisfies readonly (keyof AdamWScalars)[];
+export const scalarNames = [
+  'beta1',
+  'gradientShare',
+  'beta2',
+  'squareShare',
+  'stepSize',
+  'epsilon',
+  'decay',
+] as const satisfies readonly (keyof AdamWScalars)[];
 
 /** Partial sums are this long: float32 is accurate enough within one, the rest is added in float64. */
 const partialSum = 4096;
@@ -47,8 +55,15 @@ export function squareSums(x: Value): Value {
 export function adamwGraph(n: number): Graph {
   const graph = new Graph();
   const vector = (name: string): Value => graph.input(name, 'float32', [n]);
-  const [weight, gradient, first, second] = ['weight', 'gradient', 'first', 'second'].map(vector) as [Value, Value, Value, Value];
-  const scalar = Object.fromEntries(scalarNames.map((name) => [name, graph.input(name, 'float32', [])])) as Record<keyof AdamWScalars, Value>;
+  const [weight, gradient, first, second] = ['weight', 'gradient', 'first', 'second'].map(vector) as [
+    Value,
+    Value,
+    Value,
+    Value,
+  ];
+  const scalar = Object.fromEntries(
+    scalarNames.map((name) => [name, graph.input(name, 'float32', [])]),
+  ) as Record<keyof AdamWScalars, Value>;
   const newFirst = add(mul(first, scalar.beta1), mul(gradient, scalar.gradientShare));
   const newSecond = add(mul(second, scalar.beta2), mul(square(gradient), scalar.squareShare));
   const adaptive = mul(div(newFirst, add(sqrt(newSecond), scalar.epsilon)), scalar.stepSize);

@@ -59,7 +59,9 @@ export class AdamW implements Disposable {
     this.#runtime = runtime;
     this.#arenas = arenas;
     const scalars = (): ScalarTensors =>
-      Object.fromEntries(scalarNames.map((name) => [name, this.#scope.own(runtime.tensor('float32', []))])) as ScalarTensors;
+      Object.fromEntries(
+        scalarNames.map((name) => [name, this.#scope.own(runtime.tensor('float32', []))]),
+      ) as ScalarTensors;
     this.#scalars = [scalars(), scalars()];
   }
 
@@ -96,8 +98,12 @@ export class AdamW implements Disposable {
     const { gradients, decayedSize } = this.#arenas;
     const size = gradients.length;
     this.#norm = await inTurn(flatChunks(0, size), (chunk) => this.#bindNorm(chunk));
-    const decayed = await inTurn(flatChunks(0, decayedSize), (chunk) => this.#bindUpdate(chunk, this.#scalars[0]));
-    const rest = await inTurn(flatChunks(decayedSize, size), (chunk) => this.#bindUpdate(chunk, this.#scalars[1]));
+    const decayed = await inTurn(flatChunks(0, decayedSize), (chunk) =>
+      this.#bindUpdate(chunk, this.#scalars[0]),
+    );
+    const rest = await inTurn(flatChunks(decayedSize, size), (chunk) =>
+      this.#bindUpdate(chunk, this.#scalars[1]),
+    );
     this.#update = [...decayed, ...rest];
   }
 
@@ -112,7 +118,9 @@ export class AdamW implements Disposable {
     const graph = adamwGraph(chunk.end - chunk.begin);
     const session = await this.#session('AdamW', chunk, graph);
     const { weights, gradients, firstMoment, secondMoment } = this.#arenas;
-    const [weight, gradient, first, second] = [weights, gradients, firstMoment, secondMoment].map((arena) => this.#part(arena, chunk)) as [Tensor, Tensor, Tensor, Tensor];
+    const [weight, gradient, first, second] = [weights, gradients, firstMoment, secondMoment].map((arena) =>
+      this.#part(arena, chunk),
+    ) as [Tensor, Tensor, Tensor, Tensor];
     const squares = this.#squares(graph, 'update_squares');
     const outputs = { new_weight: weight, new_first: first, new_second: second, update_squares: squares };
     return this.#bound(session, { weight, gradient, first, second, ...scalars }, outputs, squares);
@@ -135,7 +143,12 @@ export class AdamW implements Disposable {
     return this.#scope.own(this.#runtime.tensor('float32', graph.outputs.get(output)!.shape));
   }
 
-  #bound(session: Session, inputs: Record<string, Tensor>, outputs: Record<string, Tensor>, squares: Tensor): BoundChunk {
+  #bound(
+    session: Session,
+    inputs: Record<string, Tensor>,
+    outputs: Record<string, Tensor>,
+    squares: Tensor,
+  ): BoundChunk {
     return { binding: this.#scope.own(session.bind(inputs, outputs)), squares: squares.data as Float32Array };
   }
 
@@ -144,7 +157,12 @@ export class AdamW implements Disposable {
   }
 }
 
-function scalarsAt(step: number, { lr, beta1, beta2, eps }: AdamWOptions, scale: number, weightDecay: number): AdamWScalars {
+function scalarsAt(
+  step: number,
+  { lr, beta1, beta2, eps }: AdamWOptions,
+  scale: number,
+  weightDecay: number,
+): AdamWScalars {
   const rootCorrection2 = Math.sqrt(1 - beta2 ** step);
   return {
     beta1,

@@ -4,7 +4,12 @@
 import { parseTokenizerFiles } from './files.ts';
 import type { TokenizerFiles } from './files.ts';
 
-const specialTokens = { sep_token: '<sep>', eos_token: '<eos>', pad_token: '<pad>', unk_token: '<unk>' } as const;
+const specialTokens = {
+  sep_token: '<sep>',
+  eos_token: '<eos>',
+  pad_token: '<pad>',
+  unk_token: '<unk>',
+} as const;
 
 // Each turn of the user ends with <sep>, each of the assistant with <eos>: a prompt is then a prefix of its completed chat.
 const chatTemplate =
@@ -19,7 +24,8 @@ function vocabulary(alphabet: string): Record<string, number> {
   const characters = [...alphabet];
   if (characters.length === 0) throw new Error('characters tokenizer: the alphabet is empty');
   const repeated = characters.find((character, i) => characters.indexOf(character) !== i);
-  if (repeated !== undefined) throw new Error(`characters tokenizer: the alphabet holds ${JSON.stringify(repeated)} twice`);
+  if (repeated !== undefined)
+    throw new Error(`characters tokenizer: the alphabet holds ${JSON.stringify(repeated)} twice`);
   return Object.fromEntries([...Object.values(specialTokens), ...characters].map((token, id) => [token, id]));
 }
 

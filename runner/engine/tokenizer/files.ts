@@ -41,7 +41,8 @@ function parseObject(text: string, file: string): Record<string, unknown> {
   } catch (cause) {
     throw new Error(`${file}: not JSON: ${(cause as Error).message}`, { cause });
   }
-  if (typeof json !== 'object' || json === null || Array.isArray(json)) throw new Error(`${file}: not a JSON object`);
+  if (typeof json !== 'object' || json === null || Array.isArray(json))
+    throw new Error(`${file}: not a JSON object`);
   return json as Record<string, unknown>;
 }
 
@@ -49,12 +50,18 @@ function templateOf(config: TokenizerConfig, file: string): string | undefined {
   const template = config.chat_template ?? undefined;
   if (template === undefined || typeof template === 'string') return template;
   const chosen = template.find(({ name }) => name === 'default');
-  if (chosen === undefined) throw new Error(`${file}: chat_template lists ${template.map(({ name }) => name).join(', ')} but no "default"`);
+  if (chosen === undefined)
+    throw new Error(
+      `${file}: chat_template lists ${template.map(({ name }) => name).join(', ')} but no "default"`,
+    );
   return chosen.template;
 }
 
 /** The same from texts in memory. `source` names them in errors. */
-export function parseTokenizerFiles(texts: { tokenizer: string; config: string; chatTemplate?: string | undefined }, source: string): TokenizerFiles {
+export function parseTokenizerFiles(
+  texts: { tokenizer: string; config: string; chatTemplate?: string | undefined },
+  source: string,
+): TokenizerFiles {
   const configFile = join(source, 'tokenizer_config.json');
   const config = tokenizerConfig.safeParse(parseObject(texts.config, configFile));
   if (!config.success) throw new Error(`${configFile}: ${z.prettifyError(config.error)}`);
@@ -78,9 +85,11 @@ async function readText(file: string, what: string): Promise<string> {
 export async function readTokenizerFiles(directory: string): Promise<TokenizerFiles> {
   const tokenizer = await readText(join(directory, 'tokenizer.json'), 'tokenizer');
   const config = await readText(join(directory, 'tokenizer_config.json'), 'tokenizer configuration');
-  const chatTemplate = await readFile(join(directory, 'chat_template.jinja'), 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return undefined;
-    throw error;
-  });
+  const chatTemplate = await readFile(join(directory, 'chat_template.jinja'), 'utf8').catch(
+    (error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') return undefined;
+      throw error;
+    },
+  );
   return parseTokenizerFiles({ tokenizer, config, chatTemplate }, directory);
 }

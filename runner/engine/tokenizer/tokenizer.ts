@@ -24,7 +24,10 @@ function construct(files: TokenizerFiles): HuggingFaceTokenizer {
   try {
     return new HuggingFaceTokenizer(files.model, files.config);
   } catch (cause) {
-    throw new Error(`${join(files.source, 'tokenizer.json')}: unknown or malformed tokenizer: ${(cause as Error).message}`, { cause });
+    throw new Error(
+      `${join(files.source, 'tokenizer.json')}: unknown or malformed tokenizer: ${(cause as Error).message}`,
+      { cause },
+    );
   }
 }
 
@@ -71,7 +74,8 @@ export class Tokenizer {
     const token = this.#files.config[role];
     if (token === undefined) return undefined;
     const id = this.#tokenizer.token_to_id(token);
-    if (id === undefined) throw new Error(`${this.#files.source}: ${role} "${token}" is not in the vocabulary of tokenizer.json`);
+    if (id === undefined)
+      throw new Error(`${this.#files.source}: ${role} "${token}" is not in the vocabulary of tokenizer.json`);
     return id;
   }
 
@@ -102,15 +106,26 @@ export class Tokenizer {
 
   /** The chat as the model's template writes it. Throws where the model has none, or the template refuses the messages. */
   renderChat(messages: readonly ChatMessage[], { addGenerationPrompt, variables = {} }: ChatOptions): string {
-    if (this.#template === undefined) throw new Error(`${this.#files.source}: the model has no chat template`);
+    if (this.#template === undefined)
+      throw new Error(`${this.#files.source}: the model has no chat template`);
     const { bos_token, eos_token, pad_token, sep_token, unk_token } = this.#files.config;
     const specials = Object.fromEntries(
-      Object.entries({ bos_token, eos_token, pad_token, sep_token, unk_token }).filter(([, token]) => token !== undefined),
+      Object.entries({ bos_token, eos_token, pad_token, sep_token, unk_token }).filter(
+        ([, token]) => token !== undefined,
+      ),
     );
     try {
-      return this.#template.render({ ...specials, ...variables, messages, add_generation_prompt: addGenerationPrompt });
+      return this.#template.render({
+        ...specials,
+        ...variables,
+        messages,
+        add_generation_prompt: addGenerationPrompt,
+      });
     } catch (cause) {
-      throw new Error(`${this.#files.source}: the chat template refused the messages: ${(cause as Error).message}`, { cause });
+      throw new Error(
+        `${this.#files.source}: the chat template refused the messages: ${(cause as Error).message}`,
+        { cause },
+      );
     }
   }
 

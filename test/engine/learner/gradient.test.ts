@@ -18,7 +18,11 @@ const sequences = [
   sequence([0, 0, 10, 0, 0], [0, 0, 0.25, 0.5, -0.5], 2),
 ];
 
-function referenceLoss(config: LlamaConfig, weights: ReadonlyMap<string, { data: Float64Array }>, batch: readonly WeightedSequence[]): number {
+function referenceLoss(
+  config: LlamaConfig,
+  weights: ReadonlyMap<string, { data: Float64Array }>,
+  batch: readonly WeightedSequence[],
+): number {
   return -batch.reduce((total, { tokens_T, weights_T }) => {
     const logProbs = referenceLogProbs(config, weights, [...tokens_T], temperature);
     return total + logProbs.reduce((sum, logProb, t) => sum + weights_T[t]! * logProb, 0);
@@ -26,10 +30,17 @@ function referenceLoss(config: LlamaConfig, weights: ReadonlyMap<string, { data:
 }
 
 /** Central differences at up to `samples` elements of one tensor. */
-function differences(config: LlamaConfig, weights: Weights, name: string, samples: number): { at: number[]; slopes: number[] } {
+function differences(
+  config: LlamaConfig,
+  weights: Weights,
+  name: string,
+  samples: number,
+): { at: number[]; slopes: number[] } {
   const exact = new Map([...weights].map(([key, { data }]) => [key, { data: Float64Array.from(data) }]));
   const { data } = exact.get(name)!;
-  const at = Array.from({ length: Math.min(samples, data.length) }, (_, i) => Math.floor((i * data.length) / Math.min(samples, data.length)));
+  const at = Array.from({ length: Math.min(samples, data.length) }, (_, i) =>
+    Math.floor((i * data.length) / Math.min(samples, data.length)),
+  );
   const slopes = at.map((index) => {
     const value = data[index]!;
     const lossAt = (shifted: number): number => {
@@ -56,7 +67,9 @@ describe.each([
       const { logProbs } = await learner.score(sequences, { temperature });
       sequences.forEach(({ tokens_T, scoredFrom = 0 }, i) => {
         const expected = referenceLogProbs(config, weights, [...tokens_T], temperature);
-        logProbs[i]!.forEach((logProb, t) => expect(logProb).toBeCloseTo(t < Math.max(1, scoredFrom) ? 0 : expected[t]!, 4));
+        logProbs[i]!.forEach((logProb, t) =>
+          expect(logProb).toBeCloseTo(t < Math.max(1, scoredFrom) ? 0 : expected[t]!, 4),
+        );
       });
     } finally {
       learner[Symbol.dispose]();
@@ -69,7 +82,10 @@ describe.each([
       await learner.forwardBackward(sequences, { temperature });
       for (const [name, { data }] of learner.namedGradients()) {
         const { at, slopes } = differences(config, weights, name, 12);
-        const distance = relativeDistance(at.map((index) => data[index]!), slopes);
+        const distance = relativeDistance(
+          at.map((index) => data[index]!),
+          slopes,
+        );
         expect(distance, name).toBeLessThan(2e-4);
       }
     } finally {

@@ -15,11 +15,23 @@ const at1 = { temperature: 1 };
 const batch: readonly WeightedSequence[] = Array.from({ length: 16 }, (_, i) => {
   const length = 3 + ((i * 5) % 17);
   const ids = Array.from({ length }, (_, t) => (i * 7 + t * t + 1) % 11);
-  return sequence(ids, ids.map((_, t) => (t < 2 ? 0 : Math.sin(i + 2 * t) / 100)));
+  return sequence(
+    ids,
+    ids.map((_, t) => (t < 2 ? 0 : Math.sin(i + 2 * t) / 100)),
+  );
 });
 
-async function withLearner<T>(use: (learner: Learner) => Promise<T>, tokenBudget?: number, config = tinyConfig): Promise<T> {
-  const learner = await Learner.create(runtime, config, livelyWeights(config, 3), tokenBudget === undefined ? {} : { tokenBudget });
+async function withLearner<T>(
+  use: (learner: Learner) => Promise<T>,
+  tokenBudget?: number,
+  config = tinyConfig,
+): Promise<T> {
+  const learner = await Learner.create(
+    runtime,
+    config,
+    livelyWeights(config, 3),
+    tokenBudget === undefined ? {} : { tokenBudget },
+  );
   try {
     return await use(learner);
   } finally {
@@ -27,14 +39,19 @@ async function withLearner<T>(use: (learner: Learner) => Promise<T>, tokenBudget
   }
 }
 
-const flatGradient = (learner: Learner): number[] => [...learner.namedGradients().values()].flatMap(({ data }) => [...data]);
-const flatWeights = (learner: Learner): number[] => [...learner.namedWeights().values()].flatMap(({ data }) => [...data]);
+const flatGradient = (learner: Learner): number[] =>
+  [...learner.namedGradients().values()].flatMap(({ data }) => [...data]);
+const flatWeights = (learner: Learner): number[] =>
+  [...learner.namedWeights().values()].flatMap(({ data }) => [...data]);
 
 describe('micro-batches change nothing', () => {
-  const whole = (): Promise<number[]> => withLearner(async (learner) => (await learner.forwardBackward(batch, at1), flatGradient(learner)));
+  const whole = (): Promise<number[]> =>
+    withLearner(async (learner) => (await learner.forwardBackward(batch, at1), flatGradient(learner)));
 
   test.each([1, 2, 4, 8])('%i calls of equal shares', async (calls) => {
-    const parts = Array.from({ length: calls }, (_, i) => batch.slice((i * 16) / calls, ((i + 1) * 16) / calls));
+    const parts = Array.from({ length: calls }, (_, i) =>
+      batch.slice((i * 16) / calls, ((i + 1) * 16) / calls),
+    );
     const gradient = await withLearner(async (learner) => {
       for (const part of parts) await learner.forwardBackward(part, at1);
       return flatGradient(learner);
@@ -42,15 +59,26 @@ describe('micro-batches change nothing', () => {
     expect(relativeDistance(gradient, await whole())).toBeLessThan(1e-6);
   });
 
-  test.each([tinyConfig, { ...tinyConfig, tieWordEmbeddings: true }])('a 10/6 split, tied: $tieWordEmbeddings', async (config) => {
-    const split = await withLearner(async (learner) => {
-      await learner.forwardBackward(batch.slice(0, 10), at1);
-      await learner.forwardBackward(batch.slice(10), at1);
-      return flatGradient(learner);
-    }, undefined, config);
-    const whole = await withLearner(async (learner) => (await learner.forwardBackward(batch, at1), flatGradient(learner)), undefined, config);
-    expect(relativeDistance(split, whole)).toBeLessThan(1e-6);
-  });
+  test.each([tinyConfig, { ...tinyConfig, tieWordEmbeddings: true }])(
+    'a 10/6 split, tied: $tieWordEmbeddings',
+    async (config) => {
+      const split = await withLearner(
+        async (learner) => {
+          await learner.forwardBackward(batch.slice(0, 10), at1);
+          await learner.forwardBackward(batch.slice(10), at1);
+          return flatGradient(learner);
+        },
+        undefined,
+        config,
+      );
+      const whole = await withLearner(
+        async (learner) => (await learner.forwardBackward(batch, at1), flatGradient(learner)),
+        undefined,
+        config,
+      );
+      expect(relativeDistance(split, whole)).toBeLessThan(1e-6);
+    },
+  );
 
   test.each([8, 32, 64])('a budget of %i tokens', async (tokenBudget) => {
     const [gradient, logProbs] = await withLearner(async (learner) => {
@@ -68,13 +96,24 @@ test('a micro-batch of several slices has the gradient of its sequences apart', 
   expect(sliceBatch(wide, 8, 64)).toBe(4);
   const long = Array.from({ length: 8 }, (_, i) => {
     const ids = Array.from({ length: 57 + i }, (_, t) => (i + 3 * t * t) % 11);
-    return sequence(ids, ids.map((_, t) => (t === 0 ? 0 : Math.cos(i * t) / 500)));
+    return sequence(
+      ids,
+      ids.map((_, t) => (t === 0 ? 0 : Math.cos(i * t) / 500)),
+    );
   });
-  const whole = await withLearner(async (learner) => (await learner.forwardBackward(long, at1), flatGradient(learner)), undefined, wide);
-  const apart = await withLearner(async (learner) => {
-    for (const one of long) await learner.forwardBackward([one], at1);
-    return flatGradient(learner);
-  }, undefined, wide);
+  const whole = await withLearner(
+    async (learner) => (await learner.forwardBackward(long, at1), flatGradient(learner)),
+    undefined,
+    wide,
+  );
+  const apart = await withLearner(
+    async (learner) => {
+      for (const one of long) await learner.forwardBackward([one], at1);
+      return flatGradient(learner);
+    },
+    undefined,
+    wide,
+  );
   expect(relativeDistance(whole, apart)).toBeLessThan(1e-6);
 });
 
@@ -132,7 +171,12 @@ describe('steps', () => {
     const resumed = await withLearner(async (learner) => {
       await train(learner, 2);
       const { weights, firstMoment, secondMoment, stepCount } = learner.state;
-      const copy = { weights: weights.slice(), firstMoment: firstMoment.slice(), secondMoment: secondMoment.slice(), stepCount };
+      const copy = {
+        weights: weights.slice(),
+        firstMoment: firstMoment.slice(),
+        secondMoment: secondMoment.slice(),
+        stepCount,
+      };
       return await withLearner(async (other) => {
         other.restore(copy);
         await train(other, 3);
@@ -148,13 +192,17 @@ describe('steps', () => {
       await learner.step(adamw);
       learner.resetMoments();
       expect(learner.state.stepCount).toBe(0);
-      expect(learner.state.firstMoment.every((x) => x === 0) && learner.state.secondMoment.every((x) => x === 0)).toBe(true);
+      expect(
+        learner.state.firstMoment.every((x) => x === 0) && learner.state.secondMoment.every((x) => x === 0),
+      ).toBe(true);
     }));
 
   test('a state of another model is refused', () =>
     withLearner(async (learner) => {
       const { weights, firstMoment, stepCount } = learner.state;
-      expect(() => learner.restore({ weights, firstMoment, secondMoment: new Float32Array(3), stepCount })).toThrow(/secondMoment has 3 elements/);
+      expect(() =>
+        learner.restore({ weights, firstMoment, secondMoment: new Float32Array(3), stepCount }),
+      ).toThrow(/secondMoment has 3 elements/);
     }));
 });
 
@@ -173,12 +221,24 @@ test('shapes of growing size share the scratch memory', () =>
   }));
 
 test.each([
-  ['an id outside the vocabulary', sequence([1, 11], [0, 1]), /sequence 1, token 1: id 11 is outside the model's vocabulary of 11/],
+  [
+    'an id outside the vocabulary',
+    sequence([1, 11], [0, 1]),
+    /sequence 1, token 1: id 11 is outside the model's vocabulary of 11/,
+  ],
   ['a negative id', sequence([-1, 1], [0, 1]), /sequence 1, token 0: id -1/],
-  ['more tokens than positions', sequence(Array<number>(65).fill(1), Array<number>(65).fill(0)), /sequence 1: 65 tokens, the model has 64 positions/],
+  [
+    'more tokens than positions',
+    sequence(Array<number>(65).fill(1), Array<number>(65).fill(0)),
+    /sequence 1: 65 tokens, the model has 64 positions/,
+  ],
   ['weights that do not match', sequence([1, 2], [0]), /sequence 1: 2 tokens have 1 weights/],
   ['a weight on the first token', sequence([1, 2], [1, 1]), /sequence 1: token 0 has a weight/],
-  ['a weight before the scored ones', sequence([1, 2, 3], [0, 1, 1], 2), /sequence 1: token 1 has a weight, but only tokens from 2 on are scored/],
+  [
+    'a weight before the scored ones',
+    sequence([1, 2, 3], [0, 1, 1], 2),
+    /sequence 1: token 1 has a weight, but only tokens from 2 on are scored/,
+  ],
 ])('%s is refused, named', (_, bad, message) =>
   withLearner(async (learner) => {
     await expect(learner.forwardBackward([sequence([1, 2], [0, 1]), bad], at1)).rejects.toThrow(message);
@@ -187,5 +247,7 @@ test.each([
 
 test('weights that do not fit are refused without a leak', async () => {
   const missing = new Map([...weights].slice(1));
-  await expect(Learner.create(runtime, tinyConfig, missing)).rejects.toThrow(/lack 1 tensors: model\.embed_tokens\.weight/);
+  await expect(Learner.create(runtime, tinyConfig, missing)).rejects.toThrow(
+    /lack 1 tensors: model\.embed_tokens\.weight/,
+  );
 });

@@ -28,22 +28,35 @@ function rotate(x: Row, position: number, { headSize, ropeTheta }: LlamaConfig):
   });
 }
 
-function attend(queries: Row[], keys: Row[], values: Row[], { heads, kvHeads, headSize }: LlamaConfig): Row[] {
+function attend(
+  queries: Row[],
+  keys: Row[],
+  values: Row[],
+  { heads, kvHeads, headSize }: LlamaConfig,
+): Row[] {
   return queries.map((query, t) =>
     Array.from({ length: heads }, (_, head) => {
       const from = Math.floor(head / (heads / kvHeads)) * headSize;
       const part = (row: Row, begin: number): Row => row.slice(begin, begin + headSize);
-      const scores = keys.slice(0, t + 1).map((key) => dot(part(query, head * headSize), part(key, from), 0) / Math.sqrt(headSize));
+      const scores = keys
+        .slice(0, t + 1)
+        .map((key) => dot(part(query, head * headSize), part(key, from), 0) / Math.sqrt(headSize));
       const largest = Math.max(...scores);
       const exps = scores.map((score) => Math.exp(score - largest));
       const total = exps.reduce((sum, x) => sum + x, 0);
-      return Array.from({ length: headSize }, (_, i) => exps.reduce((sum, x, s) => sum + (x / total) * values[s]![from + i]!, 0));
+      return Array.from({ length: headSize }, (_, i) =>
+        exps.reduce((sum, x, s) => sum + (x / total) * values[s]![from + i]!, 0),
+      );
     }).flat(),
   );
 }
 
 /** Logits [S][V] of one sequence. */
-export function referenceLogits(config: LlamaConfig, weights: ReferenceWeights, ids: readonly number[]): Row[] {
+export function referenceLogits(
+  config: LlamaConfig,
+  weights: ReferenceWeights,
+  ids: readonly number[],
+): Row[] {
   const tensor = (name: string): ArrayLike<number> => weights.get(`${name}.weight`)!.data;
   const { hiddenSize: D, rmsNormEps } = config;
   const embedding = tensor('model.embed_tokens');
@@ -54,11 +67,15 @@ export function referenceLogits(config: LlamaConfig, weights: ReferenceWeights, 
     const heads = (name: string): Row[] => normal.map((row) => project(row, of(`self_attn.${name}`)));
     const turned = (rows: Row[]): Row[] => rows.map((row, position) => rotate(row, position, config));
     const context = attend(turned(heads('q_proj')), turned(heads('k_proj')), heads('v_proj'), config);
-    const middle = x.map((row, t) => project(context[t]!, of('self_attn.o_proj')).map((value, i) => value + row[i]!));
+    const middle = x.map((row, t) =>
+      project(context[t]!, of('self_attn.o_proj')).map((value, i) => value + row[i]!),
+    );
     x = middle.map((row) => {
       const inner = rmsNorm(row, of('post_attention_layernorm'), rmsNormEps);
       const up = project(inner, of('mlp.up_proj'));
-      const gated = project(inner, of('mlp.gate_proj')).map((gate, i) => (gate / (1 + Math.exp(-gate))) * up[i]!);
+      const gated = project(inner, of('mlp.gate_proj')).map(
+        (gate, i) => (gate / (1 + Math.exp(-gate))) * up[i]!,
+      );
       return project(gated, of('mlp.down_proj')).map((value, i) => value + row[i]!);
     });
   }
@@ -67,7 +84,12 @@ export function referenceLogits(config: LlamaConfig, weights: ReferenceWeights, 
 }
 
 /** Log-probability of each token under softmax(logits / T) given those before it; 0 for the first. */
-export function referenceLogProbs(config: LlamaConfig, weights: ReferenceWeights, ids: readonly number[], temperature: number): Row {
+export function referenceLogProbs(
+  config: LlamaConfig,
+  weights: ReferenceWeights,
+  ids: readonly number[],
+  temperature: number,
+): Row {
   const logits = referenceLogits(config, weights, ids);
   return ids.map((id, t) => {
     if (t === 0) return 0;

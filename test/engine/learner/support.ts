@@ -19,12 +19,21 @@ export function leakCheckedRuntime(): Runtime {
 /** Initial weights of a deviation at which attention and gates leave their linear regime, and norms that are not 1. */
 export function livelyWeights(config: LlamaConfig, seed: number): Weights {
   const weights = initialWeights({ ...config, initializerRange: 0.4 }, seed);
-  for (const [name, { data }] of weights) if (name.includes('norm')) data.forEach((_, i) => (data[i] = 1 + 0.3 * Math.sin(i + name.length)));
+  for (const [name, { data }] of weights)
+    if (name.includes('norm')) data.forEach((_, i) => (data[i] = 1 + 0.3 * Math.sin(i + name.length)));
   return weights;
 }
 
-export function sequence(ids: readonly number[], weights: readonly number[], scoredFrom?: number): WeightedSequence {
-  return { tokens_T: Int32Array.from(ids), weights_T: Float32Array.from(weights), ...(scoredFrom === undefined ? {} : { scoredFrom }) };
+export function sequence(
+  ids: readonly number[],
+  weights: readonly number[],
+  scoredFrom?: number,
+): WeightedSequence {
+  return {
+    tokens_T: Int32Array.from(ids),
+    weights_T: Float32Array.from(weights),
+    ...(scoredFrom === undefined ? {} : { scoredFrom }),
+  };
 }
 
 /** || a - b || / || b ||. */

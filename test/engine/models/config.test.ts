@@ -13,15 +13,31 @@ test('what is written reads back as the same model', () => {
 });
 
 test.each([
-  ['another architecture', { architectures: ['Qwen3ForCausalLM'] }, /only "LlamaForCausalLM" is supported[\s\S]*architectures/],
+  [
+    'another architecture',
+    { architectures: ['Qwen3ForCausalLM'] },
+    /only "LlamaForCausalLM" is supported[\s\S]*architectures/,
+  ],
   ['another model type', { model_type: 'mistral' }, /only "llama" is supported[\s\S]*model_type/],
-  ['scaled RoPE', { rope_scaling: { type: 'linear', factor: 2 } }, /scaled RoPE is not supported[\s\S]*rope_scaling/],
-  ['RoPE of another type', { rope_parameters: { rope_theta: 1, rope_type: 'yarn' } }, /only "default" is supported[\s\S]*rope_type/],
+  [
+    'scaled RoPE',
+    { rope_scaling: { type: 'linear', factor: 2 } },
+    /scaled RoPE is not supported[\s\S]*rope_scaling/,
+  ],
+  [
+    'RoPE of another type',
+    { rope_parameters: { rope_theta: 1, rope_type: 'yarn' } },
+    /only "default" is supported[\s\S]*rope_type/,
+  ],
   ['attention biases', { attention_bias: true }, /attention_bias is not supported/],
   ['MLP biases', { mlp_bias: true }, /mlp_bias is not supported/],
   ['another activation', { hidden_act: 'gelu' }, /only "silu" is supported/],
   ['a quantized model', { quantization_config: { bits: 4 } }, /a quantized model is not supported/],
-  ['heads that do not divide', { num_key_value_heads: 3 }, /num_attention_heads 4 is not a multiple of num_key_value_heads 3/],
+  [
+    'heads that do not divide',
+    { num_key_value_heads: 3 },
+    /num_attention_heads 4 is not a multiple of num_key_value_heads 3/,
+  ],
   ['an odd head size', { head_dim: 7 }, /head size 7 .* not an even whole number/],
   ['a missing field', { hidden_size: undefined }, /hidden_size/],
   ['a negative size', { num_hidden_layers: -1 }, /num_hidden_layers/],
@@ -33,11 +49,23 @@ test.each([
 
 describe.skipIf(testDataDir === undefined)(`published configurations [${noTestData}]`, () => {
   test('stories260K', async () => {
-    const config = parseLlamaConfig(JSON.parse(await readFile(testData('stories260K/hf/config.json'), 'utf8')), 'config.json');
-    expect(config).toMatchObject({ heads: 8, kvHeads: 4, headSize: 8, tieWordEmbeddings: true, rmsNormEps: 1e-5 });
+    const config = parseLlamaConfig(
+      JSON.parse(await readFile(testData('stories260K/hf/config.json'), 'utf8')),
+      'config.json',
+    );
+    expect(config).toMatchObject({
+      heads: 8,
+      kvHeads: 4,
+      headSize: 8,
+      tieWordEmbeddings: true,
+      rmsNormEps: 1e-5,
+    });
   });
   test('digit-completion', async () => {
-    const config = parseLlamaConfig(JSON.parse(await readFile(testData('digit-completion/config.json'), 'utf8')), 'config.json');
+    const config = parseLlamaConfig(
+      JSON.parse(await readFile(testData('digit-completion/config.json'), 'utf8')),
+      'config.json',
+    );
     expect(config).toMatchObject({ heads: 4, kvHeads: 4, headSize: 32, tieWordEmbeddings: false, layers: 4 });
   });
 });

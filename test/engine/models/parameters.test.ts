@@ -1,7 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { initialWeights } from '../../../runner/engine/models/initialize.ts';
 import { blockTensorName } from '../../../runner/engine/models/llama-tensors.ts';
-import { namedViews, packWeights, parameterLayout, slotView } from '../../../runner/engine/models/parameters.ts';
+import {
+  namedViews,
+  packWeights,
+  parameterLayout,
+  slotView,
+} from '../../../runner/engine/models/parameters.ts';
 import { tinyConfig } from './tiny-config.ts';
 
 describe('initial weights', () => {
@@ -51,9 +56,14 @@ describe('layout', () => {
 
   test('q, k, v and gate, up have no gaps between them, whatever the sizes', () => {
     const { slots } = parameterLayout({ ...tinyConfig, hiddenSize: 3, headSize: 2, intermediateSize: 5 });
-    for (const roles of [['q', 'k', 'v'], ['gate', 'up']] as const) {
+    for (const roles of [
+      ['q', 'k', 'v'],
+      ['gate', 'up'],
+    ] as const) {
       const neighbours = roles.map((role) => slots.get(blockTensorName(1, role))!);
-      neighbours.slice(1).forEach(({ offset }, i) => expect(offset).toBe(neighbours[i]!.offset + neighbours[i]!.size));
+      neighbours
+        .slice(1)
+        .forEach(({ offset }, i) => expect(offset).toBe(neighbours[i]!.offset + neighbours[i]!.size));
     }
   });
 
@@ -65,7 +75,9 @@ describe('layout', () => {
       return packWeights(config, parameterLayout(config), copy);
     };
     expect(() => pack((copy) => copy.delete('lm_head.weight'))).toThrow(/lack 1 tensors: lm_head\.weight/);
-    expect(() => pack((copy) => copy.set('model.extra', weights.get('lm_head.weight')!))).toThrow(/1 tensors .*no use for: model\.extra/);
+    expect(() => pack((copy) => copy.set('model.extra', weights.get('lm_head.weight')!))).toThrow(
+      /1 tensors .*no use for: model\.extra/,
+    );
     expect(() => pack((copy) => copy.set('model.norm.weight', weights.get('lm_head.weight')!))).toThrow(
       /"model\.norm\.weight" has shape \[11, 16\], the configuration needs \[16\]/,
     );

@@ -36,7 +36,10 @@ class Reference {
     this.#decayedSize = decayedSize;
   }
 
-  step(gradients: Float32Array, { lr, beta1, beta2, eps, weightDecay, clipNorm = Infinity }: AdamWOptions): void {
+  step(
+    gradients: Float32Array,
+    { lr, beta1, beta2, eps, weightDecay, clipNorm = Infinity }: AdamWOptions,
+  ): void {
     this.#step++;
     const norm = Math.hypot(...gradients);
     const scale = Math.min(1, clipNorm / norm);
@@ -83,7 +86,10 @@ describe('by hand', () => {
 
 test('twenty steps over several chunks follow the float64 reference', () => {
   const size = 5003;
-  const arenas = arenasOf(new Float32Array(size).map((_, i) => Math.sin(i)), 3000);
+  const arenas = arenasOf(
+    new Float32Array(size).map((_, i) => Math.sin(i)),
+    3000,
+  );
   const reference = new Reference(arenas);
   const options: AdamWOptions = { ...defaults, weightDecay: 0.1, clipNorm: 1 };
   return withAdamW(arenas, async (optimizer) => {
@@ -92,7 +98,10 @@ test('twenty steps over several chunks follow the float64 reference', () => {
       reference.step(arenas.gradients, options);
       await optimizer.step(options);
     }
-    const worst = arenas.weights.reduce((max, weight, i) => Math.max(max, Math.abs(weight - reference.weights[i]!)), 0);
+    const worst = arenas.weights.reduce(
+      (max, weight, i) => Math.max(max, Math.abs(weight - reference.weights[i]!)),
+      0,
+    );
     expect(worst).toBeLessThan(2e-6);
   });
 });
@@ -128,7 +137,10 @@ test('norm and update of a range of many chunks are exact to float32, and repeat
   const run = (): Promise<{ gradNorm: number; weights: Float32Array }> => {
     const arenas = arenasOf(new Float32Array(size).fill(0.5));
     arenas.gradients.forEach((_, i) => (arenas.gradients[i] = 1e-3 * Math.sin(i)));
-    return withAdamW(arenas, async (optimizer) => ({ ...(await optimizer.step(defaults)), weights: arenas.weights }));
+    return withAdamW(arenas, async (optimizer) => ({
+      ...(await optimizer.step(defaults)),
+      weights: arenas.weights,
+    }));
   };
   const [one, two] = [await run(), await run()];
   let exact = 0;
@@ -139,6 +151,10 @@ test('norm and update of a range of many chunks are exact to float32, and repeat
 });
 
 test('chunks tile a range', () => {
-  expect(flatChunks(5, 17, 5)).toEqual([{ begin: 5, end: 10 }, { begin: 10, end: 15 }, { begin: 15, end: 17 }]);
+  expect(flatChunks(5, 17, 5)).toEqual([
+    { begin: 5, end: 10 },
+    { begin: 10, end: 15 },
+    { begin: 15, end: 17 },
+  ]);
   expect(flatChunks(5, 5)).toEqual([]);
 });

@@ -40,7 +40,8 @@ function measures({
 export function eventLine({ body, attempt }: JobEvent): string | undefined {
   switch (body.type) {
     case 'state':
-      return body.from === body.to ? undefined : `job ${body.to}${because(body.reason, body.message)}`;
+      // Why a job waits again was said when its attempt failed.
+      return body.to === 'queued' ? 'job queued' : `job ${body.to}${because(body.reason, body.message)}`;
     case 'attempt_started':
       return `attempt ${attempt} on ${body.runner}${body.resumed_from === null ? '' : `, resumed from ${body.resumed_from}`}`;
     case 'attempt_failed':
@@ -72,7 +73,7 @@ export function eventLine({ body, attempt }: JobEvent): string | undefined {
 
 /** `failed (invalid_data): …` */
 export const because = (reason: string | null | undefined, message: string | null | undefined): string =>
-  `${reason ? ` (${reason})` : ''}${message ? `: ${message}` : ''}`;
+  `${reason ? ` (${reason})` : ''}${message ? `: ${message.trim()}` : ''}`;
 
 export const afterWords = (after: string): string =>
   after === 'initial' ? 'before training' : `after ${after}`;

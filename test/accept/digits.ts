@@ -73,7 +73,7 @@ async function postedSpec(client: Client): Promise<JobSpecInput> {
         kind: 'math',
         data: await upload('digits-train', 'math', train.map(task)),
         grader,
-        steps: 480,
+        steps: 750,
         prompts_per_step: 64,
         rollouts: 8,
         temperature: 1,

@@ -16,7 +16,6 @@ import {
   followToEnd,
   lastCheckpoint,
   mathSteps,
-  sftSteps,
   tinySpec,
   weightsOf,
 } from './tiny-job.ts';

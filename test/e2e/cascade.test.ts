@@ -11,14 +11,7 @@ import { startStack } from '../support/stack.ts';
 import type { TempDir } from '../support/temp-dir.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { stores } from './stores.ts';
-import {
-  expectWhole,
-  followToEnd,
-  lastCheckpoint,
-  mathSteps,
-  tinySpec,
-  weightsOf,
-} from './tiny-job.ts';
+import { expectWhole, followToEnd, lastCheckpoint, mathSteps, tinySpec, weightsOf } from './tiny-job.ts';
 
 const limitMs = 120_000;
 

@@ -65,92 +65,105 @@ export async function withOneMachine<T>(
   }
 }
 
+/** Starts one part after the other, noting each in `started` as soon as it runs. */
 async function start(
   options: OneMachineOptions,
   started: Service[],
   onProcess: ServiceOptions['onProcess'],
   interrupt: AbortSignal,
 ): Promise<Address> {
-  const { dir, say } = options;
-  const storeUrl = process.env['STORE_URL'] ?? pathToFileURL(dir.store).href;
-  const launch = (
-    name: keyof typeof graceMs,
-    specific: Pick<ServiceOptions, 'entry' | 'args' | 'env' | 'readyIn'>,
-  ): Service => {
-    const service = startService({
-      name,
-      ...specific,
-      entry: join(root, specific.entry),
-      log: join(dir.logs, `${name}.log`),
-      graceMs: graceMs[name],
-      backoff: options.backoff ?? defaultBackoff,
-      onProcess,
-      onRestart: (why) =>
-        say(`${name} ended (${why}) and is started again; its log is ${join(dir.logs, `${name}.log`)}`),
-    });
+  const { dir } = options;
+  const launch: Launch = (name, specific) => {
+    const service = startService({ ...commonOptions(options, name), onProcess, ...specific });
     started.push(service);
     return service;
   };
-  const ready = (service: Service): Promise<string> => orInterrupt(service.ready, interrupt);
-
-  const external = process.env['DATABASE_URL'];
-  const postgres = external === undefined ? launch('postgres', postgresService(dir)) : undefined;
-  let databaseUrl = postgres === undefined ? external! : await ready(postgres);
-
-  let port = options.port;
-  const api = launch('api', {
-    entry: 'api/node.ts',
-    env: () => ({
-      ...process.env,
-      DATABASE_URL: databaseUrl,
-      STORE_URL: storeUrl,
-      HOST: options.host,
-      PORT: String(port),
-    }),
-    readyIn: (line) => (jsonField(line, 'msg') === 'listening' ? jsonField(line, 'url') : undefined),
-  });
-  if (postgres !== undefined)
-    postgres.onReadyAgain = (address) => {
-      if (address === databaseUrl) return;
-      databaseUrl = address;
-      api.restart();
-    };
-  const url = await ready(api);
-  port = Number(new URL(url).port);
+  const storeUrl = process.env['STORE_URL'] ?? pathToFileURL(dir.store).href;
+  const database = await startDatabase(launch, dir, interrupt);
+  const url = await startApi(launch, options, { ...process.env, STORE_URL: storeUrl }, database, interrupt);
   await untilReady(url, interrupt);
 
-  const key = await ensureKey(
-    { url, databaseUrl, file: dir.adminKey, name: 'admin', scopes: 'admin' },
-    interrupt,
-  );
+  const service = { url, databaseUrl: database.url };
+  const key = await ensureKey({ ...service, file: dir.adminKey, name: 'admin', scopes: 'admin' }, interrupt);
   writeFileSync(dir.url, `${url}\n`);
   if (!options.withRunner) return { url, key };
-  const token = await ensureKey(
-    { url, databaseUrl, file: dir.runnerToken, name: 'local-runner', scopes: 'runner' },
+  const wanted = { ...service, file: dir.runnerToken, name: 'local-runner', scopes: 'runner' };
+  const token = await ensureKey(wanted, interrupt);
+  const env = {
+    ...process.env,
+    MILLRACE_URL: url,
+    MILLRACE_RUNNER_TOKEN: token,
+    MILLRACE_RUNNER_NAME: process.env['MILLRACE_RUNNER_NAME'] ?? 'local',
+    MILLRACE_SCRATCH: dir.scratch,
+    STORE_URL: storeUrl,
+  };
+  await orInterrupt(
+    launch('runner', { entry: join(root, 'runner/main.ts'), env: () => env }).ready,
     interrupt,
-  );
-  await ready(
-    launch('runner', {
-      entry: 'runner/main.ts',
-      env: () => ({
-        ...process.env,
-        MILLRACE_URL: url,
-        MILLRACE_RUNNER_TOKEN: token,
-        MILLRACE_RUNNER_NAME: process.env['MILLRACE_RUNNER_NAME'] ?? 'local',
-        MILLRACE_SCRATCH: dir.scratch,
-        STORE_URL: storeUrl,
-      }),
-    }),
   );
   return { url, key };
 }
 
-const postgresService = (dir: DataDir): Pick<ServiceOptions, 'entry' | 'args' | 'env' | 'readyIn'> => ({
-  entry: 'db/embedded-main.ts',
-  args: [dir.root],
-  env: () => process.env,
-  readyIn: (line) => jsonField(line, 'url'),
-});
+type PartName = keyof typeof graceMs;
+type Launch = (
+  name: PartName,
+  specific: Pick<ServiceOptions, 'entry' | 'args' | 'env' | 'readyIn'>,
+) => Service;
+
+function commonOptions({ dir, say, backoff = defaultBackoff }: OneMachineOptions, name: PartName) {
+  const log = join(dir.logs, `${name}.log`);
+  return {
+    name,
+    log,
+    graceMs: graceMs[name],
+    backoff,
+    onRestart: (why: string) => say(`${name} ended (${why}) and is started again; its log is ${log}`),
+  };
+}
+
+interface DatabaseAddress {
+  /** The current one: an embedded server that was started again may have another port. */
+  readonly url: string;
+  onChange: () => void;
+}
+
+async function startDatabase(launch: Launch, dir: DataDir, interrupt: AbortSignal): Promise<DatabaseAddress> {
+  const external = process.env['DATABASE_URL'];
+  if (external !== undefined) return { url: external, onChange: () => undefined };
+  const postgres = launch('postgres', {
+    entry: join(root, 'db/embedded-main.ts'),
+    args: [dir.root],
+    env: () => process.env,
+    readyIn: (line) => jsonField(line, 'url'),
+  });
+  const address = { url: await orInterrupt(postgres.ready, interrupt), onChange: () => undefined };
+  postgres.onReadyAgain = (url) => {
+    if (url === address.url) return;
+    address.url = url;
+    address.onChange();
+  };
+  return address;
+}
+
+/** Its address; a restart takes the same port again. */
+async function startApi(
+  launch: Launch,
+  { host, port }: OneMachineOptions,
+  env: NodeJS.ProcessEnv,
+  database: DatabaseAddress,
+  interrupt: AbortSignal,
+): Promise<string> {
+  let bound = port;
+  const api = launch('api', {
+    entry: join(root, 'api/node.ts'),
+    env: () => ({ ...env, DATABASE_URL: database.url, HOST: host, PORT: String(bound) }),
+    readyIn: (line) => (jsonField(line, 'msg') === 'listening' ? jsonField(line, 'url') : undefined),
+  });
+  database.onChange = () => api.restart();
+  const url = await orInterrupt(api.ready, interrupt);
+  bound = Number(new URL(url).port);
+  return url;
+}
 
 function orInterrupt<T>(promise: Promise<T>, interrupt: AbortSignal): Promise<T> {
   interrupt.throwIfAborted();

@@ -17,6 +17,9 @@ import { noTestData, testData, testDataDir } from '../support/test-data.ts';
 import type { Curve } from './results.ts';
 import { writeResults } from './results.ts';
 
+/** As the results name it: they stay, this machine's folder does not. */
+const recordedModel = '$MILLRACE_TEST_DATA/digit-completion';
+
 const goal = 0.6;
 const limitSeconds = 15 * 60;
 /** Seven passes over the 800 prompts: enough for the form of an answer, not for the answers. */

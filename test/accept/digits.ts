@@ -112,7 +112,7 @@ async function train(client: Client, interrupt: AbortSignal): Promise<Learnt> {
     before: before.value,
     after: after.value,
     tasks: after.tasks,
-    spec,
+    spec: { ...spec, model: { init: { from: 'hf', uri: recordedModel } } },
     curve: await curveOf(client, id),
   };
 }

@@ -1,10 +1,11 @@
 // The main job, end to end with real processes: a cascade from REST to a committed checkpoint, then the same job while
 // trainer, uploader, API and supervisor are each killed in its middle. On both stores; Postgres is the test run's.
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { JobEvent } from '../../api/contract/event.ts';
 import { identityOf, treeOf } from '../../cli/serve/process-tree.ts';
+import { pull } from '../../cli/pull/pull.ts';
 import { runCli } from '../cli/run-cli.ts';
 import type { Stack } from '../support/stack.ts';
 import { startStack } from '../support/stack.ts';
@@ -30,11 +31,12 @@ function commandOf(pid: number): string {
   }
 }
 
-describe.each(stores)('a cascade job on $name', ({ missing, open }) => {
+describe.each(stores)('a cascade job on $name', ({ missing, ranges, open }) => {
   describe.skipIf(missing !== false)(missing === false ? 'end to end' : `skipped: ${missing}`, () => {
     let dir: TempDir;
     let stack: Stack;
     let undisturbed: string;
+    let pulledCheckpoint: string;
 
     beforeAll(async () => {
       dir = await tempDir('e2e');
@@ -59,6 +61,7 @@ describe.each(stores)('a cascade job on $name', ({ missing, open }) => {
         const checkpoint = await lastCheckpoint(client, id);
         expect(checkpoint).toMatchObject({ stage: 'math', step: mathSteps, kind: 'final' });
         undisturbed = weightsOf(checkpoint);
+        pulledCheckpoint = checkpoint.id;
         const env = { MILLRACE_URL: connection.url, MILLRACE_KEY: connection.key };
         const pulled = await runCli(['pull', id, '--to', join(dir.path, 'pulled')], env);
         expect(pulled).toMatchObject({ code: 0, stdout: `${join(dir.path, 'pulled')}\n` });
@@ -67,6 +70,30 @@ describe.each(stores)('a cascade job on $name', ({ missing, open }) => {
       },
       limitMs,
     );
+
+    it('is pulled on from where a former pull was cut off', async () => {
+      const { client, connection } = stack;
+      const checkpoint = await client.checkpoint(pulledCheckpoint);
+      const weights = checkpoint.files.find(({ name }) => name === 'model.safetensors')!;
+      const only = { ...checkpoint, files: [weights] };
+      const directory = join(dir.path, 'cut');
+      mkdirSync(directory);
+      const whole = readFileSync(join(dir.path, 'pulled', weights.name));
+      writeFileSync(join(directory, `${weights.name}.part`), whole.subarray(0, -1000));
+      const counts: number[] = [];
+      const onBytes = (bytes: number): number => counts.push(bytes);
+      const signal = new AbortController().signal;
+      await pull({
+        connection: { client, options: connection },
+        checkpoint: only,
+        directory,
+        onBytes,
+        signal,
+      });
+      expect(readFileSync(join(directory, weights.name)).equals(whole)).toBe(true);
+      if (ranges) expect(Math.min(...counts)).toBeGreaterThan(weights.size - 1000);
+      expect(counts.at(-1)).toBe(weights.size);
+    });
 
     it.skipIf(process.platform !== 'linux')(
       'ends with the same weights, bit for bit, though every process was killed in its middle (needs /proc)',

@@ -7,6 +7,8 @@ export interface StoreChoice {
   readonly name: string;
   /** Why this machine cannot have it, or false. */
   readonly missing: string | false;
+  /** Whether a broken pull goes on inside a file; the API sends the files of a folder whole. */
+  readonly ranges: boolean;
   open(dir: string): Promise<{ storeUrl: string; storeEnv: Record<string, string> }>;
 }
 
@@ -14,11 +16,13 @@ export const stores: readonly StoreChoice[] = [
   {
     name: 'the filesystem store',
     missing: false,
+    ranges: false,
     open: (dir) => Promise.resolve({ storeUrl: pathToFileURL(join(dir, 'store')).href, storeEnv: {} }),
   },
   {
     name: 'a real S3 server',
     missing: noRgw,
+    ranges: true,
     async open() {
       const { url, env } = await newBucket(await sharedRgw());
       return { storeUrl: url, storeEnv: env };

@@ -2,8 +2,6 @@
 // works with is passed in, so that the Node entry, a Worker and the tests run the same app.
 import type { OpenAPIHono } from '@hono/zod-openapi';
 import { pino } from 'pino';
-import type { Database } from '../db/connect.ts';
-import type { ObjectStore } from '../store/store.ts';
 import type { Env, Services } from './context.ts';
 import { createHints } from './events/hints.ts';
 import { defaultLimits, defaultTiming } from './limits.ts';
@@ -24,8 +22,6 @@ import { runnerRoutes } from './routes/runners.ts';
 
 export type AppOptions = Pick<Services, 'db' | 'store'> &
   Partial<Pick<Services, 'hints' | 'log' | 'now' | 'stopping'>> & {
-    readonly db: Database;
-    readonly store: ObjectStore;
     readonly limits?: Partial<Services['limits']>;
     readonly timing?: Partial<Services['timing']>;
   };

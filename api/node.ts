@@ -5,6 +5,7 @@ import { createAdaptorServer } from '@hono/node-server';
 import { pino } from 'pino';
 import { connect } from '../db/connect.ts';
 import { migrate } from '../db/migrate.ts';
+import { StoreError } from '../store/error.ts';
 import { openStore } from '../store/open.ts';
 import { createApp } from './app.ts';
 import { createHints } from './events/hints.ts';
@@ -86,7 +87,7 @@ function reasonOf(cause: unknown): string {
 }
 
 main().catch((error: unknown) => {
-  const known = error instanceof SettingsError || (error instanceof Error && error.name === 'StoreError');
+  const known = error instanceof SettingsError || error instanceof StoreError;
   console.error(known ? `millrace api: ${error.message}` : error);
   process.exit(1);
 });

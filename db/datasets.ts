@@ -17,6 +17,15 @@ export async function insertDataset(db: Database, dataset: NewDataset): Promise<
   return row;
 }
 
+/** Frees the name of a dataset with broken rows, with which no job can have been made; false if there is none by this id. */
+export async function deleteInvalidDataset(db: Database, projectId: string, id: string): Promise<boolean> {
+  const rows = await db
+    .delete(datasets)
+    .where(and(eq(datasets.projectId, projectId), eq(datasets.id, id), eq(datasets.state, 'invalid')))
+    .returning({ id: datasets.id });
+  return rows.length > 0;
+}
+
 export async function getDataset(
   db: Database,
   projectId: string,

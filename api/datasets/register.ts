@@ -1,10 +1,9 @@
 // From an upload to a registered dataset: the rows go through a scratch file to the store first, then the row that
 // names them, so that a dataset that exists can be read. An upload that adds nothing leaves nothing.
 import type { Database } from '../../db/connect.ts';
-import { findDatasets, insertDataset } from '../../db/datasets.ts';
+import { deleteInvalidDataset, findDatasets, insertDataset } from '../../db/datasets.ts';
 import type { Answer } from '../../db/idempotency.ts';
 import { newId } from '../../db/ids.ts';
-import { deleteInvalidDataset } from '../../db/invalid-datasets.ts';
 import type { DatasetRow } from '../../db/schema.ts';
 import type { Services } from '../context.ts';
 import type { RowMapping } from '../contract/mapping.ts';
@@ -54,17 +53,19 @@ async function keep(
   const isNew = canTakeName(await named(db, projectId, name));
   if (isNew && validated.report.broken === 0)
     await store.put(key, { path: scratch.path }, { sha256: validated.sha256 });
-  let kept = false;
+  // Best effort: what stays behind after a failure here is an object that nothing names.
+  const forget = () => store.delete(key).catch(() => undefined);
+  const request = ['POST /v1/datasets', name, JSON.stringify(mapping), validated.sha256];
   try {
-    const request = ['POST /v1/datasets', name, JSON.stringify(mapping), validated.sha256];
     const answer = await answerOnce(db, { projectId, key: idempotencyKey, request }, (tx) =>
       insertOnce(tx, upload, validated, isNew ? { id, key } : undefined),
     );
-    kept = (answer.body as { id: string }).id === id;
+    if ((answer.body as { id: string }).id !== id) await forget();
     return answer;
-  } finally {
-    // Best effort: what stays behind after a failure here is an object that nothing names.
-    if (!kept) await store.delete(key).catch(() => undefined);
+  } catch (error) {
+    // Only a refusal of ours is known to have left no row: a connection that broke may have committed first.
+    if (error instanceof ProblemError) await forget();
+    throw error;
   }
 }
 

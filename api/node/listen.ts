@@ -2,10 +2,11 @@
 // breaks the driver makes a new one, and what was missed meanwhile is found by polling.
 import type { Logger } from 'pino';
 import type postgres from 'postgres';
+import { listenForEvents } from '../../db/events/listen.ts';
 import type { HintSource } from '../events/hints.ts';
 
 export async function listenForHints(sql: postgres.Sql, hints: HintSource, log: Logger): Promise<void> {
-  await sql
-    .listen('millrace_events', (job) => hints.notify(job))
-    .catch((error: unknown) => log.warn({ err: error }, 'no notifications from the database: streams poll'));
+  await listenForEvents(sql, (job) => hints.notify(job)).catch((error: unknown) =>
+    log.warn({ err: error }, 'no notifications from the database: streams poll'),
+  );
 }

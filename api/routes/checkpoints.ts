@@ -19,7 +19,7 @@ import { checkpointView } from '../views.ts';
 /** Long enough to begin a download, short enough that a leaked URL is soon worthless. */
 const presignedSeconds = 900;
 
-const readers = allow('read', 'submit', 'runner');
+const readers = allow('read', 'submit');
 const common = { tags: ['checkpoints'], security, middleware: [readers] };
 
 const list = createRoute({

@@ -15,7 +15,7 @@ const list = createRoute({
   tags: ['runners'],
   security,
   description: 'Runners of the key’s project, the newest registration of a new name first.',
-  middleware: [allow('read', 'submit', 'runner')],
+  middleware: [allow('read', 'submit')],
   request: { query: pageQuery },
   responses: { 200: json(page(runner), 'Runners'), ...problemAnswers('invalid_query') },
 });

@@ -361,6 +361,9 @@ describe('what a key may do', () => {
     ['runner', 'GET', '/v1/jobs', 403],
     ['runner', 'POST', '/v1/jobs', 403],
     ['runner', 'GET', '/v1/datasets', 403],
+    ['runner', 'GET', '/v1/runners', 403],
+    ['runner', 'GET', '/v1/checkpoints/ckpt_00000000000000000000000000', 403],
+    ['runner', 'GET', '/v1/checkpoints/ckpt_00000000000000000000000000/files/trainer/state.json', 403],
     ['runner', 'POST', '/v1/runner/claim', 400],
   ];
   test.each(rights)('%s: %s %s is %d', async (scope, method, path, status) => {

@@ -16,6 +16,7 @@ export const problems = {
   conflict: { status: 409, title: 'The state of the thing does not allow this' },
   too_large: { status: 413, title: 'The body is too large' },
   unsupported_media_type: { status: 415, title: 'The body has a media type that this route does not take' },
+  range_not_satisfiable: { status: 416, title: 'The range begins beyond the end of the file' },
   invalid_spec: { status: 422, title: 'The body does not have the required form' },
   invalid_dataset: { status: 422, title: 'The dataset cannot be read' },
   protocol_mismatch: { status: 426, title: 'Runner and service speak different protocol versions' },

@@ -216,6 +216,22 @@ describe('an attempt', () => {
       ).status,
     ).toBe(404);
 
+    const part = async (range: string) => {
+      const path = `/v1/checkpoints/${committed.id}/files/model.safetensors`;
+      const answer = await api.request('GET', path, { headers: { range } });
+      return [
+        answer.status,
+        answer.headers.get('content-range'),
+        answer.status === 416 ? '' : await answer.text(),
+      ];
+    };
+    expect(await part('bytes=4-')).toEqual([206, 'bytes 4-9/10', '456789']);
+    expect(await part('bytes=2-3')).toEqual([206, 'bytes 2-3/10', '23']);
+    expect(await part('bytes=8-99')).toEqual([206, 'bytes 8-9/10', '89']);
+    expect(await part('bytes=10-')).toEqual([416, 'bytes */10', '']);
+    for (const ignored of ['bytes=-3', 'bytes=0-1,3-4', 'bytes=5-2', 'pages=1-2', 'bytes=x-'])
+      expect(await part(ignored)).toEqual([200, null, '0123456789']);
+
     const remote = openStore('s3://bucket/prefix', {
       S3_ENDPOINT: 'http://127.0.0.1:1',
       S3_REGION: 'none',

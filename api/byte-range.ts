@@ -8,7 +8,10 @@ export interface ServedRange {
 }
 
 /** Undefined: serve all of it. `unsatisfiable`: the range begins at or beyond the end. */
-export function servedRange(header: string | undefined, size: number): ServedRange | 'unsatisfiable' | undefined {
+export function servedRange(
+  header: string | undefined,
+  size: number,
+): ServedRange | 'unsatisfiable' | undefined {
   const match = /^bytes=(\d{1,15})-(\d{0,15})$/.exec(header?.trim() ?? '');
   if (match === null) return undefined;
   const start = Number(match[1]);

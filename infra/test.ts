@@ -1,5 +1,5 @@
-// The checks of `make test`, one after the other, all of them even if an early one fails: types, lint, tests.
-// Prints the closing line last and exits 1 if anything failed. Types and lint count as one check each.
+// The checks of `make test`, one after the other, all of them even if an early one fails: types, lint, layout, tests.
+// Prints the closing line last and exits 1 if anything failed. What comes before the tests counts as one check each.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -39,6 +39,7 @@ function runTests(): Tally {
 const tallies = [
   single(runs('types', 'typescript/bin/tsc', ['--noEmit', '-p', '.'])),
   single(runs('lint', 'eslint/bin/eslint.js', ['.', '--max-warnings', '0'])),
+  single(runs('layout', 'prettier/bin/prettier.cjs', ['--check', '.'])),
   runTests(),
 ];
 const total = tallies.reduce((sum, tally) => ({

@@ -12,7 +12,15 @@ import { insertJob, insertProject, runningJob, seqsOf, upTo } from './support.ts
 const pg = useDatabase();
 
 const skipped = (cause: string) =>
-  ({ type: 'step_skipped', stage: 'sft', phase: 0, step: 1, mode: 'non_thinking', cause, metrics: {} }) as const;
+  ({
+    type: 'step_skipped',
+    stage: 'sft',
+    phase: 0,
+    step: 1,
+    mode: 'non_thinking',
+    cause,
+    metrics: {},
+  }) as const;
 
 test('parallel writers, some of which abort, leave neither gap nor duplicate', async () => {
   const { fence } = await runningJob(pg.db);

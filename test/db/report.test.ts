@@ -172,7 +172,10 @@ describe('text that Postgres cannot keep', () => {
   test('NUL and lone surrogates arrive as U+FFFD, in events, metrics, logs and messages', async () => {
     const { fence } = await runningJob(pg.db);
     const cause = 'a\0b\ud800c';
-    const entries: Entry[] = [{ type: 'step_skipped', ...at(1), mode: 'non_thinking', cause, metrics: {} }, step(1, { 'x\0': 1 })];
+    const entries: Entry[] = [
+      { type: 'step_skipped', ...at(1), mode: 'non_thinking', cause, metrics: {} },
+      step(1, { 'x\0': 1 }),
+    ];
     expect(await report(fence, 1, entries, cause)).toEqual({ applied: true });
     await finishAttempt(pg.db, {
       ...fence,

@@ -20,10 +20,17 @@ export const name = z
 /** Whole numbers as a database column of 32 bits keeps them: attempts, steps, rows. */
 export const int32 = z.number().int().min(-2_147_483_648).max(2_147_483_647);
 
+/** A timer of 32 bits reaches no further than 24.8 days: past that it would fire at once. */
+const longestMs = 24 * 24 * 3_600_000;
+
 /** Durations such as "30s", "15m", "2h". */
 export const duration = z
   .string()
-  .regex(/^[1-9][0-9]{0,5}(s|m|h)$/, 'a whole number followed by s, m or h, for example "15m"');
+  .regex(/^[1-9][0-9]{0,6}(s|m|h)$/, {
+    error: 'a whole number followed by s, m or h, for example "15m"',
+    abort: true,
+  })
+  .refine((text) => durationMs(text) <= longestMs, 'at most 24 days (576h)');
 
 /** Milliseconds of a `duration`. */
 export function durationMs(text: string): number {
@@ -38,5 +45,4 @@ export const labels = z
 
 export const timestamp = z.iso.datetime({ offset: true });
 
-/** Postgres keeps no NUL in text or jsonb, so no string of a request may hold one. */
 export const sha256 = z.string().regex(/^[0-9a-f]{64}$/, '64 hexadecimal digits');

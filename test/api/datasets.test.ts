@@ -199,6 +199,21 @@ describe('names', () => {
     expect((await api.request('GET', `/v1/datasets/${broken.id}`)).status).toBe(404);
   });
 
+  test('a dataset whose commit went unanswered has its rows', async () => {
+    const { db } = api.database;
+    const real = db.transaction.bind(db);
+    const broken = vi.spyOn(db, 'transaction').mockImplementationOnce(async (work, config) => {
+      await real(work, config);
+      throw Object.assign(new Error('the connection broke'), { code: 'CONNECTION_CLOSED' });
+    });
+    const answer = await upload({ name: 'unanswered' }, mathRows);
+    broken.mockRestore();
+    expect([answer.status, (await problemOf(answer)).code]).toEqual([503, 'database_unavailable']);
+    const again = await upload({ name: 'unanswered' }, mathRows);
+    expect(again.status).toBe(200);
+    expect(await storedRows(await datasetOf(again))).toEqual(rows);
+  });
+
   test('many uploads of one name at once make one dataset and one object', async () => {
     const answers = await Promise.all(Array.from({ length: 6 }, () => upload({ name: 'race' }, mathRows)));
     const statuses = answers.map((answer) => answer.status).sort();

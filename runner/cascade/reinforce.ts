@@ -57,7 +57,7 @@ export async function reinforce(
 
   const judged = groups_P.flatMap(({ rollouts_G }) => rollouts_G);
   const learnt = judged.filter(({ advantage, rollout }) => advantage !== null && rollout.response.length > 0);
-  const samples = chooseSamples(judged, rows, samplesPerStep);
+  const samples = chooseSamples(groups_P, rows, samplesPerStep);
   const cause = nothingToLearn(learnt);
   if (cause !== undefined) return { type: 'skipped', cause, metrics: rolloutMetrics(groups_P), samples };
   const sequences = tokenMean(learnt.map(({ rollout, advantage }) => ({ ...rollout, advantage })));

@@ -1,19 +1,19 @@
 // Which rollouts of a step are kept to be looked at: evenly spread over the batch, so that several groups are seen.
 import type { MathRow } from '../../api/contract/task.ts';
-import type { Judged } from './judge.ts';
+import type { Judged, JudgedGroup } from './judge.ts';
 import type { StepSample } from './stage-run.ts';
 
-/** `judged` is in group order; `count` of them at most. */
+/** `count` rollouts at most. One task may have several groups in a step: rollouts are numbered within their group. */
 export function chooseSamples(
-  judged: readonly Judged[],
+  groups_P: readonly JudgedGroup[],
   rows: readonly MathRow[],
   count: number,
 ): StepSample[] {
-  const G = judged.findIndex(({ task }) => task !== judged[0]?.task);
-  const stride = Math.max(1, judged.length / Math.max(1, count));
-  return Array.from({ length: Math.min(count, judged.length) }, (_, i) => {
-    const index = Math.floor(i * stride);
-    return sample(judged[index]!, index % (G === -1 ? judged.length : G), rows);
+  const all = groups_P.flatMap(({ rollouts_G }) => rollouts_G.map((judged, g) => ({ judged, g })));
+  const stride = Math.max(1, all.length / Math.max(1, count));
+  return Array.from({ length: Math.min(count, all.length) }, (_, i) => {
+    const { judged, g } = all[Math.floor(i * stride)]!;
+    return sample(judged, g, rows);
   });
 }
 

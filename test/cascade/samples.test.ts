@@ -1,0 +1,44 @@
+// Which rollouts of a step are kept, and under which numbers.
+import { expect, it } from 'vitest';
+import type { JudgedGroup } from '../../runner/cascade/judge.ts';
+import { chooseSamples } from '../../runner/cascade/samples.ts';
+
+const group = (task: number, size: number): JudgedGroup => ({
+  rollouts_G: Array.from({ length: size }, (_, g) => ({
+    task,
+    rollout: {
+      prompt: Int32Array.of(1),
+      response: Int32Array.of(g),
+      logProbs: new Float32Array(1),
+      truncated: false,
+      text: `${task}-${g}`,
+    },
+    outcome: { status: 'scored', value: g, parts: {} },
+    reward: g,
+    advantage: 0,
+  })),
+  std: 1,
+});
+
+const rows = [
+  { prompt: 'a', answer: '1' },
+  { prompt: 'b', answer: '2' },
+];
+const placesOf = (groups: readonly JudgedGroup[], count: number) =>
+  chooseSamples(groups, rows, count).map(({ task, rollout }) => [task, rollout]);
+
+it('spreads over the groups of the step, and keeps no more than there are', () => {
+  expect(placesOf([group(0, 4), group(1, 4)], 4)).toEqual([
+    [0, 0],
+    [0, 2],
+    [1, 0],
+    [1, 2],
+  ]);
+  expect(placesOf([group(0, 2)], 8)).toHaveLength(2);
+  expect(placesOf([group(0, 2)], 0)).toEqual([]);
+});
+
+it('numbers rollouts within their group where a batch that wraps asks one task twice', () => {
+  const numbers = placesOf([group(0, 2), group(0, 2), group(1, 2)], 6).map(([, rollout]) => rollout);
+  expect(numbers).toEqual([0, 1, 0, 1, 0, 1]);
+});

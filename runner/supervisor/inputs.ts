@@ -13,14 +13,24 @@ interface Plan {
 /** A local path where the URI is one; undefined where it must be fetched. */
 function localPath(uri: string): string | undefined {
   if (isAbsolute(uri)) return uri;
-  if (uri.startsWith('file:')) return fileURLToPath(uri);
   if (uri.startsWith('s3://')) return undefined;
-  throw new TransferFailed(
-    'fetch_model',
-    'missing',
-    `${uri}: a model directory is an absolute path, a file: URI or an s3: URI`,
-  );
+  if (uri.startsWith('file:')) return pathOfFileUri(uri);
+  throw unusable(uri, 'a model directory is an absolute path, a file: URI or an s3: URI');
 }
+
+function pathOfFileUri(uri: string): string {
+  try {
+    return fileURLToPath(uri);
+  } catch (error) {
+    throw unusable(
+      uri,
+      `not a file: URI of a folder here, such as file:///models/a: ${(error as Error).message}`,
+    );
+  }
+}
+
+const unusable = (uri: string, why: string): TransferFailed =>
+  new TransferFailed('fetch_model', 'missing', `${uri}: ${why}`);
 
 function directory(uri: string, dir: string): { path: string; transfers: Transfer[] } {
   const path = localPath(uri);

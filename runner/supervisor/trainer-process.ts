@@ -18,7 +18,7 @@ export interface TrainerListeners {
   readonly onOutput: (text: string) => void;
 }
 
-const secret = /^(?:MILLRACE_RUNNER_TOKEN|MILLRACE_URL|STORE_URL|DATABASE_URL|S3_.*|AWS_.*)$/;
+const secret = /^(?:MILLRACE_(?:RUNNER_TOKEN|KEY|URL)|STORE_URL|DATABASE_URL|PG.*|S3_.*|AWS_.*)$/;
 
 function withoutSecrets(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !secret.test(name)));

@@ -10,12 +10,20 @@ import { openStore } from '../store/open.ts';
 function contextFromEnvironment(): TransferContext {
   const url = process.env['STORE_URL'];
   if (url === undefined) throw new Error('STORE_URL is not set: file:///folder or s3://bucket/prefix');
-  const limitMs = Number(process.env['MILLRACE_STORE_RETRY_MS'] ?? 300_000);
   return {
     store: openStore(url, process.env),
     openOther: (other) => openStore(other, process.env),
-    patience: { limitMs, firstPauseMs: 500 },
+    patience: { limitMs: retryLimitMs(process.env['MILLRACE_STORE_RETRY_MS']), firstPauseMs: 500 },
   };
+}
+
+/** How long an unreachable store is asked again. */
+function retryLimitMs(text = '300000'): number {
+  const limitMs = Number(text);
+  if (text.trim() !== '' && limitMs >= 0) return limitMs;
+  throw new Error(
+    `MILLRACE_STORE_RETRY_MS is ${JSON.stringify(text)}: set it to milliseconds, or not at all`,
+  );
 }
 
 async function answer(context: TransferContext, { id, transfer }: ToUploader): Promise<FromUploader> {

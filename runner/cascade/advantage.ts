@@ -5,7 +5,8 @@
 //  4. a group with fewer than two scored rollouts is dropped whole.
 // G: rollouts of one group.
 
-const MIN_STD = 1e-6;
+/** Below it a group has no variance: every advantage in it is 0. */
+export const MIN_STD = 1e-6;
 
 export interface GroupAdvantage {
   /** null: the rollout is in neither the loss nor N. */

@@ -9,8 +9,3 @@ export interface Policy {
   readonly learner: Learner;
   readonly sampler: Sampler;
 }
-
-/** The loss or its gradient is no longer a number. */
-export class Diverged extends Error {
-  override readonly name = 'Diverged';
-}

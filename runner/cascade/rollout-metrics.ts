@@ -1,5 +1,6 @@
 // What tells a working RL run from a broken one: reward, groups without signal, truncation, lengths, unscored share, and
 // the gap between the sampler's and the trainer's log-probabilities.
+import { MIN_STD } from './advantage.ts';
 import type { JudgedGroup } from './judge.ts';
 import type { Rollout } from './rollout.ts';
 
@@ -14,7 +15,7 @@ export function rolloutMetrics(groups_P: readonly JudgedGroup[]): Record<string,
     reward: mean(scored.map(({ reward }) => reward!)),
     reward_graded: mean(scored.map(({ outcome }) => (outcome.status === 'scored' ? outcome.value : 0))),
     reward_std: mean(groups_P.flatMap(({ std }) => (std === null ? [] : [std]))),
-    zero_variance: mean(groups_P.map(({ std }) => (std !== null && std < 1e-6 ? 1 : 0))),
+    zero_variance: mean(groups_P.map(({ std }) => (std !== null && std < MIN_STD ? 1 : 0))),
     dropped_groups: mean(groups_P.map(({ std }) => (std === null ? 1 : 0))),
     truncated: mean(all.map(({ rollout }) => (rollout.truncated ? 1 : 0))),
     invalid: mean(all.map(({ outcome }) => (outcome.status === 'invalid' ? 1 : 0))),

@@ -1,9 +1,13 @@
 // One optimizer update from weighted sequences, with what every stage reports of it.
 import type { WeightedSequence } from '../engine/learner/micro-batches.ts';
 import type { ExpandedStage } from '../../api/contract/expand.ts';
-import { Diverged } from './policy.ts';
 import type { Policy } from './policy.ts';
 import { learningRate } from './schedule.ts';
+
+/** The gradient is no longer a number. */
+export class Diverged extends Error {
+  override readonly name = 'Diverged';
+}
 
 export interface Update {
   /** Log-probability of every token of every sequence at the temperature given; index 0 of a sequence is 0. */

@@ -4,11 +4,9 @@ import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { Manifest } from '../../api/contract/checkpoint.ts';
-import { manifest as manifestSchema } from '../../api/contract/checkpoint.ts';
+import { manifest as manifestSchema, manifestName } from '../../api/contract/checkpoint.ts';
 import { CheckpointCorrupt } from './error.ts';
 import { sha256OfFile } from './hash.ts';
-
-export const manifestName = 'manifest.json';
 
 export const manifestText = (manifest: Manifest): string => `${JSON.stringify(manifest, null, 1)}\n`;
 

@@ -1,7 +1,7 @@
 // The one place where what went wrong in a trainer becomes a typed reason.
 import type { FailureReason } from '../../api/contract/job.ts';
 import type { Outcome } from '../../api/contract/runner.ts';
-import { Diverged } from '../cascade/policy.ts';
+import { Diverged } from '../cascade/update.ts';
 import { CheckpointCorrupt, ScratchFull } from '../checkpoint/error.ts';
 import { DataError } from '../data/error.ts';
 import { InvalidModel } from './load-model.ts';

@@ -5,7 +5,7 @@ import { mkdir, readFile, rename, rm, stat, statfs } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { manifest as manifestSchema } from '../../api/contract/checkpoint.ts';
+import { manifest as manifestSchema, manifestName } from '../../api/contract/checkpoint.ts';
 import type { Manifest } from '../../api/contract/checkpoint.ts';
 import type { ClaimedCheckpoint } from '../../api/contract/runner.ts';
 import type { ObjectStore } from '../../store/store.ts';
@@ -113,14 +113,14 @@ export async function fetchCheckpoint(
   const { store } = context;
   await mkdir(dir, { recursive: true });
   await checkSpace(dir, checkpoint.size);
-  const key = `${checkpoint.prefix}manifest.json`;
-  const incoming = join(dir, '.manifest.json');
+  const key = `${checkpoint.prefix}${manifestName}`;
+  const incoming = join(dir, `.${manifestName}`);
   await fetchFile(context, store, key, { sha256: checkpoint.manifest_sha256 }, incoming);
   const { files } = parseManifest(await readFile(incoming, 'utf8'), `${store.describe()}: ${key}`);
   for (const file of files) {
     await fetchFile(context, store, `${checkpoint.prefix}${file.name}`, file, join(dir, file.name));
   }
-  await rename(incoming, join(dir, 'manifest.json'));
+  await rename(incoming, join(dir, manifestName));
 }
 
 const modelFile =

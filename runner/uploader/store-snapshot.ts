@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import { appendFile, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { manifest as manifestSchema } from '../../api/contract/checkpoint.ts';
+import { manifest as manifestSchema, manifestName } from '../../api/contract/checkpoint.ts';
 import type { CheckpointCommit, Manifest } from '../../api/contract/checkpoint.ts';
 import type { TransferContext } from './context.ts';
 import { retrying } from './retry.ts';
@@ -37,7 +37,7 @@ export async function storeSnapshot(
   prefix: string,
 ): Promise<CheckpointCommit> {
   const { store, patience } = context;
-  const bytes = await readFile(join(dir, 'manifest.json'));
+  const bytes = await readFile(join(dir, manifestName));
   const { stage, stage_index, step, kind, files } = manifestSchema.parse(JSON.parse(bytes.toString('utf8')));
   const confirmed = await stored(dir);
   for (const file of files) {
@@ -47,7 +47,10 @@ export async function storeSnapshot(
   }
   const manifest_sha256 = createHash('sha256').update(bytes).digest('hex');
   const put = () =>
-    store.put(`${prefix}manifest.json`, bytes, { sha256: manifest_sha256, contentType: 'application/json' });
+    store.put(`${prefix}${manifestName}`, bytes, {
+      sha256: manifest_sha256,
+      contentType: 'application/json',
+    });
   await retrying(patience, put);
   const size = files.reduce((sum, file) => sum + file.size, 0);
   return { stage, stage_index, step, kind, prefix, manifest_sha256, size, files };

@@ -13,7 +13,7 @@ export const manifestName = 'manifest.json';
 
 export const manifestFile = z.object({ name: fileName, size: z.number().int().min(0), sha256 });
 
-/** Conditions under which a resume is exact (ADR on determinism). */
+/** Conditions under which a resume is exact (decisions 0005 and 0006). */
 export const conditions = z.object({
   provider: z.string(),
   onnxruntime: z.string(),

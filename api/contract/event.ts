@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { failureReason, jobState } from './job.ts';
 import { checkpointId, int32, runnerId, timestamp } from './names.ts';
 
-/** The only mode of this version; thinking modes come with templates that have them. */
+/** This version emits `non_thinking` only: `thinking` comes with templates that have it. */
 export const mode = z.enum(['thinking', 'non_thinking']);
 
 const at = { stage: z.string(), phase: int32.min(0), step: int32.min(0) };

@@ -51,7 +51,7 @@ export const sftStage = z
   });
 export type SftStage = z.infer<typeof sftStage>;
 
-/** What becomes of rollouts that ran into max_response: engine.md section 4 of the design, DAPO for `penalty`. */
+/** What becomes of rollouts that ran into max_response; runner/cascade/overlong.ts says what each does. */
 export const overlong = z.enum(['keep', 'zero', 'filter', 'penalty']);
 export type Overlong = z.infer<typeof overlong>;
 

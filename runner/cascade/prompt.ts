@@ -1,5 +1,5 @@
 // Prompts and conversations to token ids. A string is one user message where the model has a chat template, else raw
-// text (design section 4); `prompt_format` overrides. BOS is never doubled: a template writes its own special tokens.
+// text; `prompt_format` overrides. BOS is never doubled: a template writes its own special tokens.
 import { DataError } from '../data/error.ts';
 import type { Message, Prompt } from '../../api/contract/task.ts';
 import type { Tokenizer } from '../engine/tokenizer/tokenizer.ts';

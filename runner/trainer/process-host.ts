@@ -1,5 +1,5 @@
 // The cascade's host inside a trainer process: entries and progress become messages, snapshots and samples become files in
-// scratch that the supervisor has uploaded. At most one snapshot is pending, so scratch holds two at the most.
+// scratch that the supervisor has uploaded. A snapshot waits for the one before it to be committed and gone: scratch holds one.
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Entry } from '../../api/contract/event.ts';

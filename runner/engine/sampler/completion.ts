@@ -5,7 +5,7 @@ export interface SampleRequest {
   readonly prompt: Int32Array;
   /** Response tokens at most, the end token included. */
   readonly maxTokens: number;
-  /** Uniform in [0, 1) for the response token at `position` (0 for the first); must depend on nothing but its key and position. */
+  /** Uniform in (0, 1) for the response token at `position` (0 for the first); must depend on nothing but its key and position. */
   readonly draw: (position: number) => number;
 }
 

@@ -7,7 +7,7 @@ import { drawKey } from '../engine/random/draws.ts';
 import { createGrader } from '../rewards/grade.ts';
 import { gradeGroup } from './grading.ts';
 import type { Policy } from './policy.ts';
-import { promptTokens } from './prompt.ts';
+import { roomyPrompts } from './prompt.ts';
 import { sampleGroups } from './rollout.ts';
 
 /** Normal quantile of a two-sided 95 % interval. */
@@ -19,8 +19,9 @@ export async function evaluateSuite(
   rows: readonly MathRow[],
   seed: number,
 ): Promise<EvaluationCell> {
-  const prompts_P = rows.map((row) => promptTokens(policy.tokenizer, row.prompt, suite.prompt_format));
   const { temperature, max_response } = suite.sampling;
+  const room = { format: suite.prompt_format, maxResponse: max_response };
+  const prompts_P = roomyPrompts(policy, rows, room, `suite ${suite.name}, dataset ${suite.data}`);
   // The same draws at every evaluation: two checkpoints are compared on like terms.
   const key = drawKey(seed, `evaluate/${suite.name}`, 0);
   const groups_PG = await sampleGroups(

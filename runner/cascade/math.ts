@@ -3,6 +3,7 @@ import type { ExpandedMathStage } from '../../api/contract/expand.ts';
 import type { MathRow } from '../../api/contract/task.ts';
 import { createGrader } from '../rewards/grade.ts';
 import type { Policy } from './policy.ts';
+import { roomyPrompts } from './prompt.ts';
 import { reinforce } from './reinforce.ts';
 import type { ReinforceOptions } from './reinforce.ts';
 import type { StageRun } from './stage-run.ts';
@@ -14,5 +15,8 @@ export function mathStage(
   options: Pick<ReinforceOptions, 'seed' | 'samplesPerStep'>,
 ): StageRun {
   const grader = createGrader(stage.grader);
-  return { steps: stage.steps, step: (step) => reinforce(policy, stage, rows, { ...options, grader }, step) };
+  const room = { format: stage.prompt_format, maxResponse: stage.max_response };
+  const prompts = roomyPrompts(policy, rows, room, `stage ${stage.name}, dataset ${stage.data}`);
+  const all = { ...options, grader, prompts };
+  return { steps: stage.steps, step: (step) => reinforce(policy, stage, rows, all, step) };
 }

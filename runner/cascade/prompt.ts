@@ -1,9 +1,10 @@
 // Prompts and conversations to token ids. A string is one user message where the model has a chat template, else raw
 // text; `prompt_format` overrides. BOS is never doubled: a template writes its own special tokens.
 import { DataError } from '../data/error.ts';
-import type { Message, Prompt } from '../../api/contract/task.ts';
+import type { MathRow, Message, Prompt } from '../../api/contract/task.ts';
 import type { Tokenizer } from '../engine/tokenizer/tokenizer.ts';
 import type { TokenPair } from './objective.ts';
+import type { Policy } from './policy.ts';
 
 export type PromptFormat = 'auto' | 'chat' | 'raw';
 
@@ -18,6 +19,29 @@ export function promptTokens(tokenizer: Tokenizer, prompt: Prompt, format: Promp
   if (format === 'raw') throw new DataError('prompt_format "raw" takes string prompts, not messages');
   const messages = typeof prompt === 'string' ? [{ role: 'user', content: prompt } as const] : prompt;
   return Int32Array.from(tokenizer.encodeChat(messages, { addGenerationPrompt: true }));
+}
+
+/**
+ * Prompts of all rows, each with room for its response. Throws DataError naming the row that has none; `where` is the
+ * stage or suite and its dataset.
+ */
+export function roomyPrompts(
+  { tokenizer, learner }: Pick<Policy, 'tokenizer' | 'learner'>,
+  rows: readonly MathRow[],
+  { format, maxResponse }: { readonly format: PromptFormat; readonly maxResponse: number },
+  where: string,
+): Int32Array[] {
+  return rows.map(({ prompt }, index) => {
+    const tokens_T = promptTokens(tokenizer, prompt, format);
+    const at = `${where}, row ${index}`;
+    if (tokens_T.length === 0)
+      throw new DataError(`${at}: the prompt has no token to answer; begin it with the model's BOS`);
+    if (tokens_T.length + maxResponse > learner.maxLength)
+      throw new DataError(
+        `${at}: ${tokens_T.length} prompt tokens and max_response ${maxResponse} exceed the model's ${learner.maxLength} positions: lower max_response`,
+      );
+    return tokens_T;
+  });
 }
 
 /** A conversation as (everything before the last answer, the last answer with its end): only the latter is learnt. */

@@ -11,7 +11,6 @@ import { judge } from './judge.ts';
 import type { Judged } from './judge.ts';
 import type { TaskGrader } from '../rewards/grade.ts';
 import type { Policy } from './policy.ts';
-import { promptTokens } from './prompt.ts';
 import { rolloutMetrics, samplerGap } from './rollout-metrics.ts';
 import { sampleGroups } from './rollout.ts';
 import { chooseSamples } from './samples.ts';
@@ -20,6 +19,8 @@ import { update } from './update.ts';
 
 export interface ReinforceOptions {
   readonly grader: TaskGrader;
+  /** Tokens of each row's prompt. */
+  readonly prompts: readonly Int32Array[];
   readonly seed: number;
   readonly samplesPerStep: number;
 }
@@ -28,14 +29,12 @@ export async function reinforce(
   policy: Policy,
   stage: ExpandedMathStage,
   rows: readonly MathRow[],
-  { seed, samplesPerStep, grader }: ReinforceOptions,
+  { seed, samplesPerStep, grader, prompts }: ReinforceOptions,
   step: number,
 ): Promise<StepResult> {
   const clock = stopwatch();
   const tasks_P = batchOf({ seed, stage: stage.name, rows: rows.length, size: stage.prompts_per_step }, step);
-  const prompts_P = tasks_P.map((task) =>
-    promptTokens(policy.tokenizer, rows[task]!.prompt, stage.prompt_format),
-  );
+  const prompts_P = tasks_P.map((task) => prompts[task]!);
   const sampling = {
     rollouts: stage.rollouts,
     temperature: stage.temperature,

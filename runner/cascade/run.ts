@@ -40,7 +40,10 @@ export interface Datasets {
   math(id: string): readonly MathRow[];
 }
 
-/** Runs from `from` (undefined: the very beginning) to the end of the last stage. */
+/**
+ * Runs from `from` (undefined: the very beginning) to the end of the last stage. Every stage to come is prepared first:
+ * rows that it could not use end the run before a step is spent.
+ */
 export async function runCascade(
   spec: ExpandedSpec,
   policy: Policy,
@@ -48,26 +51,26 @@ export async function runCascade(
   host: Host,
   from?: Point,
 ): Promise<void> {
+  const first = from?.stageIndex ?? 0;
+  const runs = spec.stages.slice(first).map((stage) => prepare(stage, policy, data, spec));
   if (from === undefined) await evaluateAll(spec, policy, data, host, 'initial');
-  for (let index = from?.stageIndex ?? 0; index < spec.stages.length; index += 1) {
-    const stage = spec.stages[index]!;
+  for (const [offset, run] of runs.entries()) {
+    const index = first + offset;
     const done = index === from?.stageIndex ? from.step : 0;
     if (done === 0) policy.learner.resetMoments();
-    await runStage(spec, stage, index, done, policy, data, host);
-    await evaluateAll(spec, policy, data, host, stage.name);
+    await runStage(spec, index, done, run, host);
+    await evaluateAll(spec, policy, data, host, spec.stages[index]!.name);
   }
 }
 
 async function runStage(
   spec: ExpandedSpec,
-  stage: ExpandedStage,
   stageIndex: number,
   done: number,
-  policy: Policy,
-  data: Datasets,
+  run: StageRun,
   host: Host,
 ): Promise<void> {
-  const run = prepare(stage, policy, data, spec);
+  const stage = spec.stages[stageIndex]!;
   if (done < run.steps)
     host.emit({ type: 'stage_started', stage: stage.name, stage_index: stageIndex, steps: run.steps });
   const pace = paceOf(run.steps);

@@ -6,6 +6,7 @@ import type { ExpandedSpec } from '../../api/contract/expand.ts';
 import type { SampleLine } from '../../api/contract/results.ts';
 import { runCascade } from '../../runner/cascade/run.ts';
 import type { Host, Point, PointKind } from '../../runner/cascade/run.ts';
+import { DataError } from '../../runner/data/error.ts';
 import type { LearnerState } from '../../runner/engine/learner/learner.ts';
 import { createRuntime } from '../../runner/engine/ort/create.ts';
 import type { Runtime } from '../../runner/engine/ort/runtime.ts';
@@ -104,6 +105,15 @@ describe('runCascade', () => {
         ({ prompt, status, reward }) => typeof prompt === 'string' && status === 'scored' && reward !== null,
       ),
     ).toBe(true);
+  });
+
+  it('refuses a stage whose prompts leave no room for its responses before anything is trained', async () => {
+    const run = record(tinySpec({ math: { max_response: 10_000 } }));
+    await expect(run).rejects.toThrow(
+      /^stage math, dataset ds_\w+, row 0: \d+ prompt tokens and max_response 10000 exceed the model's \d+ positions/,
+    );
+    await expect(run).rejects.toBeInstanceOf(DataError);
+    expect(runtime.stats().sessions).toBe(0);
   });
 
   it('learns the gold answers in the sft stage', async () => {

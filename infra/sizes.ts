@@ -6,7 +6,7 @@ import { resolve } from 'node:path';
 import { type Measured, measure } from './measure.ts';
 
 const root = resolve(import.meta.dirname, '..');
-const folders = ['api', 'cli', 'db', 'runner', 'store', 'infra', 'test'];
+const folders = ['api', 'cli', 'db', 'runner', 'store', 'infra', 'examples', 'test'];
 const budget = { file: 400, function: 80 };
 
 function percentile(sorted: readonly number[], share: number): number {

@@ -7,7 +7,7 @@ import type { Sequence } from './sequence.ts';
 import { answerOf, promptOf } from './sequence.ts';
 
 const seed = 'millrace digits 1';
-const moduli = [9];
+const modulus = 9;
 const mostTerms = 9;
 const trainRows = 600;
 const testRows = 120;
@@ -25,11 +25,9 @@ export function datasets(): Record<string, string> {
 }
 
 function everySequence(): Sequence[] {
-  return moduli.flatMap((modulus) =>
-    below(modulus).flatMap((first) =>
-      below(modulus).flatMap((second) =>
-        below(mostTerms).map((fewer) => ({ first, second, modulus, terms: fewer + 1 })),
-      ),
+  return below(modulus).flatMap((first) =>
+    below(modulus).flatMap((second) =>
+      below(mostTerms).map((fewer) => ({ first, second, modulus, terms: fewer + 1 })),
     ),
   );
 }

@@ -32,9 +32,10 @@ async function homeElsewhere(dataDir: string): Promise<string> {
   }
   const home = join(shared, `data-${randomBytes(6).toString('hex')}`, 'postgres');
   await ensureHome(home);
-  await writeFile(join(home, ownerFile), resolve(dataDir));
+  // The owner last: a home that names one which has no sign is an orphan to whoever starts at this moment.
   await mkdir(dataDir, { recursive: true });
   await writeFile(sign, `${home}\n`);
+  await writeFile(join(home, ownerFile), resolve(dataDir));
   return home;
 }
 

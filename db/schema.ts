@@ -20,13 +20,12 @@ import type { Dataset } from '../api/contract/dataset.ts';
 import type { EvaluationCell, EventBody } from '../api/contract/event.ts';
 import type { ExpandedSpec } from '../api/contract/expand.ts';
 import type { FailureReason, JobState, Progress } from '../api/contract/job.ts';
+import type { Accelerator } from '../api/contract/names.ts';
 import type { SampleIndex } from '../api/contract/results.ts';
-import type { Outcome, RegisterRequest } from '../api/contract/runner.ts';
+import type { Outcome } from '../api/contract/runner.ts';
 import type { JobSpecInput } from '../api/contract/spec.ts';
 import type { DatasetKind } from '../api/contract/task.ts';
 import { foreignText, json } from './json.ts';
-
-type Accelerator = RegisterRequest['accelerator'];
 
 const time = (name: string) => timestamp(name, { withTimezone: true, precision: 3 });
 const createdAt = () => time('created_at').notNull().defaultNow();
@@ -327,7 +326,6 @@ export const checkpoints = pgTable(
 );
 
 export type JobRow = typeof jobs.$inferSelect;
-export type AttemptRow = typeof attempts.$inferSelect;
 export type EventRow = typeof events.$inferSelect;
 export type MetricRow = typeof metrics.$inferSelect;
 export type EvaluationRow = typeof evaluations.$inferSelect;

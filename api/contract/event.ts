@@ -25,13 +25,16 @@ export const evaluationCell = z.object({
 });
 export type EvaluationCell = z.infer<typeof evaluationCell>;
 
+/** `scored`; `invalid` by the answer's own fault; `unscored` by ours. */
+export const sampleStatus = z.enum(['scored', 'invalid', 'unscored']);
+
 /** Index row of one kept rollout; its text lies in the shard `key` at `line`. */
 export const sampleIndex = z.object({
   line: int32.min(0),
   task: int32.min(0).describe('row of the dataset'),
   rollout: int32.min(0),
   mode,
-  status: z.enum(['scored', 'invalid', 'unscored']),
+  status: sampleStatus,
   reward: z.number().nullable(),
 });
 
@@ -83,7 +86,6 @@ export const serviceEvent = z.discriminatedUnion('type', [
     step: z.number().int(),
   }),
 ]);
-export type ServiceEvent = z.infer<typeof serviceEvent>;
 
 export const eventBody = z.union([entry, serviceEvent]);
 export type EventBody = z.infer<typeof eventBody>;

@@ -30,7 +30,6 @@ export const sequenceQuery = z.object({
     .default(0)
     .describe('the last_id of the page before'),
 });
-export type SequenceQuery = z.infer<typeof sequenceQuery>;
 
 export const page = <T extends z.ZodType>(item: T) =>
   z.object({

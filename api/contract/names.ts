@@ -43,6 +43,10 @@ export const labels = z
   .record(z.string().min(1).max(63), z.string().max(255))
   .refine((map) => Object.keys(map).length <= 32, 'at most 32 labels');
 
+/** What a runner computes with, and what a job asks for. */
+export const accelerator = z.enum(['cpu', 'webgpu', 'cuda']);
+export type Accelerator = z.infer<typeof accelerator>;
+
 export const timestamp = z.iso.datetime({ offset: true });
 
 export const sha256 = z.string().regex(/^[0-9a-f]{64}$/, '64 hexadecimal digits');

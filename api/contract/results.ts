@@ -1,7 +1,7 @@
 // What a job has to show: metric series, the evaluation matrix, kept rollouts.
 import { z } from 'zod';
 import type { sampleIndex } from './event.ts';
-import { evaluationCell, mode } from './event.ts';
+import { evaluationCell, mode, sampleStatus } from './event.ts';
 import { message } from './task.ts';
 
 /** One point of a series; of several attempts at a step the latest is shown. */
@@ -34,7 +34,7 @@ export const sampleLine = z.object({
   response: z.string(),
   tokens: z.number().int(),
   truncated: z.boolean(),
-  status: z.enum(['scored', 'invalid', 'unscored']),
+  status: sampleStatus,
   reward: z.number().nullable(),
   parts: z.record(z.string(), z.number()).default({}),
   code: z.string().nullish(),

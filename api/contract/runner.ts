@@ -1,19 +1,30 @@
 // The runner protocol, version 1. Every call of a claimed job names (job, attempt); a call of an attempt that has
 // lost its lease is answered 409 `lease_lost` and changes nothing. Reports are numbered, so that a resend is harmless.
 import { z } from 'zod';
-import { checkpointCommit, manifest } from './checkpoint.ts';
+import { checkpointCommit } from './checkpoint.ts';
 import { datasetKind } from './task.ts';
 import { entry } from './event.ts';
 import { expandedSpec } from './expand.ts';
 import { failureReason, progress } from './job.ts';
-import { checkpointId, datasetId, int32, jobId, labels, name, runnerId, sha256, timestamp } from './names.ts';
+import {
+  accelerator,
+  checkpointId,
+  datasetId,
+  int32,
+  jobId,
+  labels,
+  name,
+  runnerId,
+  sha256,
+  timestamp,
+} from './names.ts';
 
 export const PROTOCOL_VERSION = 1;
 
 export const registerRequest = z.object({
   protocol: z.number().int(),
   name,
-  accelerator: z.enum(['cpu', 'webgpu', 'cuda']),
+  accelerator,
   memory_gb: z.number().min(0),
   labels: labels.default({}),
   version: z.string(),
@@ -31,7 +42,7 @@ export const runner = z
   .object({
     id: runnerId,
     name,
-    accelerator: registerRequest.shape.accelerator,
+    accelerator,
     memory_gb: z.number(),
     labels,
     version: z.string(),
@@ -106,5 +117,3 @@ export const outcome = z
 export type Outcome = z.infer<typeof outcome>;
 export const finishRequest = z.object({ ...fenced, outcome, log: z.string().max(262_144).default('') });
 export const finishResponse = z.object({ state: z.string() });
-
-export { manifest };

@@ -2,8 +2,8 @@
 // expanded spec kept with the job is `jobSpec.parse(posted)` with names filled in (expand.ts).
 import { z } from 'zod';
 import { grader } from './grader.ts';
-import { checkpointId, duration, labels, name } from './names.ts';
-import { mathStage, sftStage, stage } from './stage.ts';
+import { accelerator, checkpointId, duration, labels, name } from './names.ts';
+import { promptFormat, sftStage, stage } from './stage.ts';
 
 export const SPEC_VERSION = 1;
 
@@ -73,9 +73,8 @@ export const suite = z.strictObject({
   grader,
   k: z.number().int().min(1).max(1024).default(1).describe('samples for each task: avg@k'),
   sampling,
-  prompt_format: z.enum(['auto', 'chat', 'raw']).default('auto'),
+  prompt_format: promptFormat,
 });
-export type Suite = z.infer<typeof suite>;
 
 const envelope = {
   name: name.optional(),
@@ -91,7 +90,7 @@ const envelope = {
   samples: z.strictObject({ per_step: z.number().int().min(0).max(1024).default(8) }).prefault({}),
   resources: z
     .strictObject({
-      accelerator: z.enum(['cpu', 'webgpu', 'cuda']).default('cpu'),
+      accelerator: accelerator.default('cpu'),
       min_memory_gb: z.number().min(0).default(0).describe('accelerator memory; RAM for cpu'),
       runner_labels: labels.default({}),
     })
@@ -133,5 +132,3 @@ export const jobSpec = z.discriminatedUnion('type', [cascadeSpec, sftSpec]).meta
 export type JobSpecInput = z.input<typeof jobSpec>;
 /** With every default filled in; `data` may still be a name. */
 export type JobSpec = z.infer<typeof jobSpec>;
-
-export { mathStage, sftStage };

@@ -19,16 +19,19 @@ const optimizer = (weightDecay: number) =>
     })
     .prefault({});
 
+export const promptFormat = z
+  .enum(['auto', 'chat', 'raw'])
+  .default('auto')
+  .describe('auto: chat where the model has a template and the prompt is a string');
+export type PromptFormat = z.infer<typeof promptFormat>;
+
 const common = {
   name: name.optional().describe('unique within the job; default: the kind'),
   domain: name.optional().describe('what its evaluations count for; default: the kind'),
   data: z.string().min(1).describe('a dataset id or a dataset’s name'),
   lr_schedule: z.enum(['constant', 'cosine']),
   warmup_steps: z.number().int().min(0).default(0),
-  prompt_format: z
-    .enum(['auto', 'chat', 'raw'])
-    .default('auto')
-    .describe('auto: chat where the model has a template and the prompt is a string'),
+  prompt_format: promptFormat,
 };
 
 export const sftStage = z
@@ -49,7 +52,6 @@ export const sftStage = z
     error: 'give epochs or steps, not both',
     path: ['steps'],
   });
-export type SftStage = z.infer<typeof sftStage>;
 
 /** What becomes of rollouts that ran into max_response; runner/cascade/overlong.ts says what each does. */
 export const overlong = z.enum(['keep', 'zero', 'filter', 'penalty']);
@@ -73,8 +75,5 @@ export const mathStage = z.strictObject({
   overlong: overlong.default('zero'),
   optimizer: optimizer(0),
 });
-export type MathStage = z.infer<typeof mathStage>;
 
 export const stage = z.discriminatedUnion('kind', [sftStage, mathStage]);
-export type Stage = z.infer<typeof stage>;
-export type StageInput = z.input<typeof stage>;

@@ -4,6 +4,7 @@ import { listJobs } from '../../db/jobs/get.ts';
 import { insertJob } from '../../db/jobs/insert.ts';
 import { cancelJob } from '../../db/queue/cancel.ts';
 import type { Services } from '../context.ts';
+import { expandedSpec } from '../contract/expand.ts';
 import type { JobDetail } from '../contract/job.ts';
 import { job, jobDetail, jobState } from '../contract/job.ts';
 import { page, pageQuery } from '../contract/list.ts';
@@ -43,7 +44,7 @@ const create = (services: Services) =>
 
 const listQuery = pageQuery.extend({
   state: jobState.optional(),
-  type: z.enum(['cascade', 'sft']).optional(),
+  type: expandedSpec.shape.type.optional(),
   label: z
     .string()
     .regex(/^[^:]{1,63}:.{0,255}$/, 'name:value')

@@ -1,12 +1,11 @@
 // Prompts and conversations to token ids. A string is one user message where the model has a chat template, else raw
 // text; `prompt_format` overrides. BOS is never doubled: a template writes its own special tokens.
 import { DataError } from '../data/error.ts';
+import type { PromptFormat } from '../../api/contract/stage.ts';
 import type { MathRow, Message, Prompt } from '../../api/contract/task.ts';
 import type { Tokenizer } from '../engine/tokenizer/tokenizer.ts';
 import type { TokenPair } from './objective.ts';
 import type { Policy } from './policy.ts';
-
-export type PromptFormat = 'auto' | 'chat' | 'raw';
 
 /** Ids up to where the answer begins. */
 export function promptTokens(tokenizer: Tokenizer, prompt: Prompt, format: PromptFormat): Int32Array {

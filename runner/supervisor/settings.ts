@@ -1,9 +1,9 @@
 // What the supervisor is told by its environment, checked once at the start.
-import { totalmem } from 'node:os';
-import { tmpdir } from 'node:os';
+import { tmpdir, totalmem } from 'node:os';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
-import { registerRequest } from '../../api/contract/runner.ts';
+import { accelerator, name } from '../../api/contract/names.ts';
+import type { Accelerator } from '../../api/contract/names.ts';
 
 /** Times that only tests shorten, in milliseconds. */
 export interface Timing {
@@ -31,7 +31,7 @@ export interface Settings {
   readonly url: string;
   readonly token: string;
   readonly name: string;
-  readonly accelerator: 'cpu' | 'webgpu' | 'cuda';
+  readonly accelerator: Accelerator;
   readonly memoryGb: number;
   readonly labels: Readonly<Record<string, string>>;
   /** Folder for everything local; each process makes its own inside. */
@@ -60,8 +60,8 @@ const labelList = z.string().transform((text, context) => {
 const environment = z.object({
   MILLRACE_URL: z.url({ protocol: /^https?$/, error: 'must be the http(s) address of the service' }),
   MILLRACE_RUNNER_TOKEN: z.string({ error: 'is not set: a key with the scope "runner"' }).min(1, 'is empty'),
-  MILLRACE_RUNNER_NAME: registerRequest.shape.name.default('runner'),
-  MILLRACE_ACCELERATOR: registerRequest.shape.accelerator.default('cpu'),
+  MILLRACE_RUNNER_NAME: name.default('runner'),
+  MILLRACE_ACCELERATOR: accelerator.default('cpu'),
   MILLRACE_MEMORY_GB: z.coerce
     .number()
     .positive()

@@ -37,7 +37,7 @@ export interface MemoryBudget {
 /** Elements of one sequence's scores above which attention runs over query chunks: 64 MB. */
 const wholeScores = 1 << 24;
 /** Elements of a chunk's scores, of which its backward holds about four. */
-const chunkScores = 1 << 23;
+const chunkScores = 1 << 22;
 /** Below this many queries a chunk's products are too thin. */
 const fewestQueries = 64;
 /** Micro-batches of fewer tokens lose more by reading all weights than recomputing costs. */

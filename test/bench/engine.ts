@@ -3,13 +3,20 @@
 
 import { createRuntime } from '../../runner/engine/ort/create.ts';
 import { measureDecoding } from './decoding.ts';
+import { measureLongSequence } from './long-sequence.ts';
+import { measurePadding } from './padding.ts';
 import type { BenchResult } from './report.ts';
-import { measureTraining } from './training.ts';
+import { config, measureTraining } from './training.ts';
 
 export async function engineBench(threads: number): Promise<BenchResult[]> {
   const runtime = createRuntime({ threads });
   try {
-    return [...(await measureTraining(runtime)), ...(await measureDecoding(runtime))];
+    return [
+      ...(await measureTraining(runtime)),
+      ...measureLongSequence(),
+      ...measurePadding(config),
+      ...(await measureDecoding(runtime)),
+    ];
   } finally {
     runtime[Symbol.dispose]();
   }

@@ -38,10 +38,12 @@ interface Chunk {
 
 /** Elements of a chunk's logits [R,V]: 64 MB a tensor, of which a backward holds about four. */
 const logitElements = 1 << 24;
+/** Even of the smallest vocabulary: the chunk's size must not follow the length of the sequences. */
+const mostRows = 4096;
 
 /** Rows of the chunks for `rows` rows: at most what `logitElements` allows, and at most a quarter of it is filling. */
 export function headChunkSize(rows: number, vocabSize: number): number {
-  const largest = Math.max(16, 2 ** Math.floor(Math.log2(logitElements / vocabSize)));
+  const largest = Math.min(mostRows, Math.max(16, 2 ** Math.floor(Math.log2(logitElements / vocabSize))));
   if (rows >= largest) return largest;
   const step = Math.max(16, 2 ** Math.floor(Math.log2(rows)) / 4);
   return Math.ceil(rows / step) * step;

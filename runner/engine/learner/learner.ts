@@ -11,29 +11,35 @@ import { AdamW } from '../optimizer/adamw.ts';
 import type { AdamWOptions, StepReport } from '../optimizer/adamw.ts';
 import { Scope } from '../ort/scope.ts';
 import type { Runtime } from '../ort/runtime.ts';
+import { ChunkSessions } from './chunk-sessions.ts';
+import type { ChunkShape } from './chunk-sessions.ts';
+import { ChunkedTrunk } from './chunked-trunk.ts';
 import { Head } from './head.ts';
 import type { HeadResult, HeadRows } from './head.ts';
 import { checkSequences } from './check-sequences.ts';
+import { planMicroBatches } from './memory-plan.ts';
+import type { Activations, LengthPlan, MemoryBudget } from './memory-plan.ts';
 import { cutMicroBatches } from './micro-batches.ts';
 import type { MicroBatch, WeightedSequence } from './micro-batches.ts';
 import { ParameterStore } from './parameter-store.ts';
 import { scoredRows } from './scored-rows.ts';
 import { Scratch } from './scratch.ts';
 import { sliceBatch } from './slices.ts';
-import { defaultTokenBudget } from './token-budget.ts';
+import { defaultMemoryBytes, defaultTokenBudget } from './token-budget.ts';
 import { TrunkSessions } from './trunk-sessions.ts';
-import { Trunk } from './trunk.ts';
+import { BlockTrunk } from './trunk.ts';
+import type { Trunk } from './trunk.ts';
 
-export interface LearnerOptions {
-  /** Bounds rows x padded length of a micro-batch; default by the memory that activations take. */
-  readonly tokenBudget?: number;
-}
+/** Where a budget is not given it is the default of the model's shape and the machine's memory. */
+export type LearnerOptions = { readonly [K in keyof MemoryBudget]?: MemoryBudget[K] | undefined };
 
 export interface Scores {
   /** By sequence and token, 0 at the first token and before `scoredFrom`: log pi at the temperature. */
   readonly logProbs: readonly Float32Array[];
   /** Mean entropy in nats, at the temperature, over the scored tokens; 0 where there are none. */
   readonly meanEntropy: number;
+  /** How the sequences were run, by padded length. */
+  readonly plan: readonly LengthPlan[];
 }
 
 /** What resumes training exactly. The arrays are the live arenas: copy what must not change. */
@@ -53,7 +59,8 @@ export class Learner implements Disposable {
   readonly #scratch = new Scratch();
   readonly #trunks = new Map<string, Trunk>();
   readonly #sessions = new Map<string, TrunkSessions>();
-  readonly #tokenBudget: number;
+  readonly #chunkSessions = new Map<string, ChunkSessions>();
+  readonly #budget: MemoryBudget;
   readonly #scope: Scope;
   #hasGradients = false;
 
@@ -71,7 +78,11 @@ export class Learner implements Disposable {
     this.#optimizer = optimizer;
     this.#scope = scope;
     this.#head = scope.own(new Head(runtime, config, store));
-    this.#tokenBudget = options.tokenBudget ?? defaultTokenBudget(config);
+    this.#budget = {
+      ...options,
+      tokenBudget: options.tokenBudget ?? defaultTokenBudget(config),
+      memoryBytes: options.memoryBytes ?? defaultMemoryBytes(store.layout.parameterCount),
+    };
   }
 
   /** Copies `weights` (HF names). Throws where they do not fit the configuration, with the tensors' names. */
@@ -170,25 +181,29 @@ export class Learner implements Disposable {
     const logProbs = sequences.map(({ tokens_T }) => new Float32Array(tokens_T.length));
     let entropy = 0;
     let scored = 0;
-    for (const microBatch of cutMicroBatches(sequences, this.#tokenBudget)) {
-      const { entropies_R } = await this.#microBatch(microBatch, temperature, train, logProbs);
+    const lengths = sequences.map(({ tokens_T }) => tokens_T.length);
+    const plan = planMicroBatches(this.config, lengths, this.#budget);
+    const planOf = new Map(plan.map((ofLength) => [ofLength.length, ofLength]));
+    for (const microBatch of cutMicroBatches(sequences, (S) => planOf.get(S)!.rows)) {
+      const trunk = this.#trunk(microBatch.B, planOf.get(microBatch.S)!);
+      const { entropies_R } = await this.#microBatch(microBatch, trunk, temperature, train, logProbs);
       for (const value of entropies_R) entropy += value;
       scored += entropies_R.length;
     }
     if (train && !this.#hasGradients) this.#zeroGradients();
-    return { logProbs, meanEntropy: scored === 0 ? 0 : entropy / scored };
+    return { logProbs, meanEntropy: scored === 0 ? 0 : entropy / scored, plan };
   }
 
   async #microBatch(
     microBatch: MicroBatch,
+    trunk: Trunk,
     temperature: number,
     train: boolean,
     logProbs: readonly Float32Array[],
   ): Promise<Pick<HeadResult, 'entropies_R'>> {
-    const { B, S, tokens_BS, rows } = microBatch;
+    const { S, tokens_BS, rows } = microBatch;
     const scored = scoredRows(microBatch);
     if (scored.rows_R.length === 0) return { entropies_R: new Float32Array(0) };
-    const trunk = this.#trunk(B, S);
     const learns = train && scored.weights_R.some((weight) => weight !== 0);
     const hidden = await trunk.forward(tokens_BS, learns);
     const result = learns
@@ -221,25 +236,35 @@ export class Learner implements Disposable {
     this.#hasGradients = true;
   }
 
-  #trunk(batch: number, length: number): Trunk {
-    const key = `${batch}x${length}`;
+  #trunk(batch: number, { length, activations, attentionChunk }: LengthPlan): Trunk {
+    const key = `${batch}x${length} ${activations} ${attentionChunk}`;
     const known = this.#trunks.get(key);
     if (known !== undefined) return known;
-    const sessions = this.#trunkSessions(sliceBatch(this.config, batch, length), length);
     const trunk = this.#scope.own(
-      new Trunk(this.#runtime, this.config, { batch, length }, sessions, this.#store, this.#scratch),
+      attentionChunk === null
+        ? this.#blockTrunk(batch, length, activations)
+        : this.#chunkedTrunk(batch, { length, queries: attentionChunk }),
     );
     this.#trunks.set(key, trunk);
     return trunk;
   }
 
-  #trunkSessions(batch: number, length: number): TrunkSessions {
-    const key = `${batch}x${length}`;
-    const known = this.#sessions.get(key);
-    if (known !== undefined) return known;
-    const sessions = this.#scope.own(new TrunkSessions(this.#runtime, this.config, { batch, length }));
+  #blockTrunk(batch: number, length: number, activations: Activations): Trunk {
+    const slice = { batch: sliceBatch(this.config, batch, length), length };
+    const key = `${slice.batch}x${length}`;
+    const sessions =
+      this.#sessions.get(key) ?? this.#scope.own(new TrunkSessions(this.#runtime, this.config, slice));
     this.#sessions.set(key, sessions);
-    return sessions;
+    const shape = { batch, length, recompute: activations === 'recomputed' };
+    return new BlockTrunk(this.#runtime, this.config, shape, sessions, this.#store, this.#scratch);
+  }
+
+  #chunkedTrunk(batch: number, shape: ChunkShape): Trunk {
+    const key = `${shape.length} ${shape.queries}`;
+    const sessions =
+      this.#chunkSessions.get(key) ?? this.#scope.own(new ChunkSessions(this.#runtime, this.config, shape));
+    this.#chunkSessions.set(key, sessions);
+    return new ChunkedTrunk(this.#runtime, this.config, batch, sessions, this.#store, this.#scratch);
   }
 
   [Symbol.dispose](): void {

@@ -1,6 +1,7 @@
 // Cuts the sequences of one optimizer batch into micro-batches of few recurring shapes: sequences of like length stand
-// together, padded on the right to a bucketed length, and every micro-batch of a length has the same number of rows (the
-// last one filled up with empty rows), so that a handful of compiled sessions serves a whole run.
+// together, padded on the right to a bucketed length, and the rows of a micro-batch are a power of two. What is left over
+// goes into smaller powers of two, and only the last few tokens are filled up with empty rows: a handful of compiled
+// sessions serves a whole run, and padding costs little.
 // B: rows of a micro-batch, S: its padded length, T: tokens of one sequence.
 
 /** A sequence to learn from: `weights_T[t]` is the ascent weight of predicting `tokens_T[t]` from what precedes it. */
@@ -32,8 +33,11 @@ export function bucketLength(length: number): number {
   return Math.max(LENGTH_STEP, Math.ceil(length / step) * step);
 }
 
-/** `tokenBudget` bounds B x S, except where a single sequence is longer. The order is a function of the lengths alone. */
-export function cutMicroBatches(sequences: readonly WeightedSequence[], tokenBudget: number): MicroBatch[] {
+/** `mostRows` gives the largest micro-batch, a power of two, of a padded length. The order is a function of the lengths alone. */
+export function cutMicroBatches(
+  sequences: readonly WeightedSequence[],
+  mostRows: (length: number) => number,
+): MicroBatch[] {
   const order = sequences
     .map((_, index) => index)
     .sort((a, b) => lengthOf(sequences[a]!) - lengthOf(sequences[b]!) || a - b);
@@ -43,17 +47,29 @@ export function cutMicroBatches(sequences: readonly WeightedSequence[], tokenBud
     byBucket.set(S, [...(byBucket.get(S) ?? []), index]);
   }
   return [...byBucket].flatMap(([S, indices]) => {
-    const B = rowsPerBatch(indices.length, S, tokenBudget);
-    return chunks(indices, B).map((rows) => fill(sequences, rows, B, S));
+    let begin = 0;
+    return rowCounts(indices.length, S, mostRows(S)).map((B) =>
+      fill(sequences, indices.slice(begin, (begin += B)), B, S),
+    );
   });
 }
 
 const lengthOf = (sequence: WeightedSequence): number => sequence.tokens_T.length;
 
-/** A power of two within the budget, and no larger than it takes to hold all rows at once. */
-function rowsPerBatch(rows: number, S: number, tokenBudget: number): number {
-  const within = 2 ** Math.floor(Math.log2(Math.max(1, tokenBudget / S)));
-  return Math.min(within, 2 ** Math.ceil(Math.log2(rows)));
+/** A micro-batch of fewer tokens costs as much as one of this many, so the last rows are filled up to it. */
+const fewestTokens = 256;
+
+/** Powers of two that hold `rows` rows. */
+function rowCounts(rows: number, S: number, most: number): number[] {
+  const counts: number[] = [];
+  for (let left = rows; left > 0;) {
+    const filled = Math.min(most, 2 ** Math.ceil(Math.log2(left)));
+    const fills = filled <= left || filled * S <= fewestTokens || filled - left <= filled / 16;
+    const count = fills ? filled : filled / 2;
+    counts.push(count);
+    left -= count;
+  }
+  return counts;
 }
 
 function fill(
@@ -74,10 +90,4 @@ function fill(
     scoredFrom_B[b] = scoredFrom;
   });
   return { B, S, tokens_BS, weights_BS, lengths_B, scoredFrom_B, rows };
-}
-
-function chunks<T>(items: readonly T[], size: number): T[][] {
-  return Array.from({ length: Math.ceil(items.length / size) }, (_, i) =>
-    items.slice(i * size, (i + 1) * size),
-  );
 }

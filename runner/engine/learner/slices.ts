@@ -16,3 +16,11 @@ export function sliceBatch({ intermediateSize, heads }: LlamaConfig, batch: numb
   for (let sequences = most; sequences > 1; sequences--) if (batch % sequences === 0) return sequences;
   return 1;
 }
+
+/** Rows of a chunk of one long sequence of `length` tokens, by the same measure: a divisor of the length. */
+export function rowChunk({ intermediateSize }: LlamaConfig, length: number): number {
+  const most = Math.max(fewestTokens, cachedElements / intermediateSize);
+  let chunks = Math.max(1, Math.ceil(length / most));
+  while (length % chunks !== 0) chunks += 1;
+  return length / chunks;
+}

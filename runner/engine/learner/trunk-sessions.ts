@@ -3,7 +3,7 @@
 
 import type { Graph, ValueType } from '../graph/graph.ts';
 import type { LlamaConfig } from '../models/config.ts';
-import { blockScoringGraph, blockTrainingGraphs } from '../models/llama-block.ts';
+import { blockRecomputingGraph, blockScoringGraph, blockTrainingGraphs } from '../models/llama-block.ts';
 import type { BatchShape } from '../models/llama-block.ts';
 import { embeddingGraph } from '../models/llama-ends.ts';
 import { serialize } from '../onnx/serialize.ts';
@@ -12,9 +12,11 @@ import type { Runtime, Session } from '../ort/runtime.ts';
 
 /**
  * `score` is a block's forward that keeps nothing. `backward` writes a layer's weight gradients (the first
- * slice of a step), `accumulate` adds to them (the others).
+ * slice of a step), `accumulate` adds to them (the others); `recompute` and `recomputeAccumulate` are the same
+ * without a `forward` before them, from the block's input.
  */
-export type TrunkPass = 'embed' | 'score' | 'forward' | 'backward' | 'accumulate';
+export type TrunkPass =
+  'embed' | 'score' | 'forward' | 'backward' | 'accumulate' | 'recompute' | 'recomputeAccumulate';
 
 export class TrunkSessions implements Disposable {
   /** Rows of a slice, B * S. */
@@ -39,6 +41,8 @@ export class TrunkSessions implements Disposable {
       forward: () => training.forward,
       backward: () => training.backward,
       accumulate: () => blockTrainingGraphs(config, shape, true).backward,
+      recompute: () => blockRecomputingGraph(config, shape, false),
+      recomputeAccumulate: () => blockRecomputingGraph(config, shape, true),
     };
   }
 

@@ -2,11 +2,13 @@
 // Layer by layer, and within a layer slice by slice, so that a layer's weights are read while they are in the cache.
 // One binding a pass, layer and slice, made when first run, points into scratch memory and the parameter arenas.
 
+import type { ValueType } from '../graph/graph.ts';
 import type { LlamaConfig } from '../models/config.ts';
 import { gradientOf, previousOf } from '../models/llama-block.ts';
 import { blockRoles, embeddingName } from '../models/llama-tensors.ts';
 import { Scope } from '../ort/scope.ts';
 import type { Binding, Runtime, Tensor } from '../ort/runtime.ts';
+import { addRows } from './add-rows.ts';
 import { Activations } from './activations.ts';
 import type { Hidden } from './activations.ts';
 import type { ParameterStore } from './parameter-store.ts';
@@ -25,15 +27,28 @@ export interface TrunkShape {
   /** Sequences of the whole micro-batch; a multiple of the sessions' own. */
   readonly batch: number;
   readonly length: number;
+  /** Blocks recompute in their backward, from their inputs. */
+  readonly recompute: boolean;
 }
 
-export class Trunk implements Disposable {
+/** What the learner needs of embedding and blocks of one micro-batch shape, however they are computed. */
+export interface Trunk extends Disposable {
+  /** Hidden states before the final norm, [T,D], of tokens [B,S]. `keep`: `backward` may follow. */
+  forward(tokens_BS: Int32Array, keep: boolean): Promise<Float32Array>;
+  /** Where the gradient of the last hidden states, [T,D], must be put before `backward`. */
+  readonly outputCotangent: Float32Array;
+  /** Adds to the embedding's gradient, and to those of the blocks; with `first` the blocks' are overwritten. */
+  backward(first: boolean): Promise<void>;
+}
+
+export class BlockTrunk implements Trunk {
   readonly #runtime: Runtime;
   readonly #config: LlamaConfig;
   readonly #store: ParameterStore;
   readonly #scratch: Scratch;
   readonly #sessions: TrunkSessions;
   readonly #slices: number;
+  readonly #recompute: boolean;
   readonly #tokens: Int32Array;
   readonly #scope = new Scope();
   readonly #tokenSlices: readonly Tensor[];
@@ -45,7 +60,7 @@ export class Trunk implements Disposable {
   constructor(
     runtime: Runtime,
     config: LlamaConfig,
-    { batch, length }: TrunkShape,
+    { batch, length, recompute }: TrunkShape,
     sessions: TrunkSessions,
     store: ParameterStore,
     scratch: Scratch,
@@ -55,6 +70,7 @@ export class Trunk implements Disposable {
     this.#store = store;
     this.#scratch = scratch;
     this.#sessions = sessions;
+    this.#recompute = recompute;
     this.#slices = (batch * length) / sessions.rows;
     this.#tokens = new Int32Array(batch * length);
     this.#tokenSlices = Array.from({ length: this.#slices }, (_, slice) =>
@@ -68,24 +84,24 @@ export class Trunk implements Disposable {
     );
   }
 
-  /** Hidden states before the final norm, [T,D], of tokens [B,S]. `keep`: `backward` may follow. */
   async forward(tokens_BS: Int32Array, keep: boolean): Promise<Float32Array> {
     this.#tokens.set(tokens_BS);
     await this.#run('embed', 0);
     for (let layer = 0; layer < this.#config.layers; layer++)
-      await this.#run(keep ? 'forward' : 'score', layer);
+      await this.#run(keep && !this.#recompute ? 'forward' : 'score', layer);
     return this.#current().hidden.at(-1)!.all;
   }
 
-  /** Where the gradient of the last hidden states, [T,D], must be put before `backward`. */
   get outputCotangent(): Float32Array {
     return this.#cotangent(this.#config.layers).all;
   }
 
-  /** Adds to the embedding's gradient, and to those of the blocks; with `first` the blocks' are overwritten. */
   async backward(first: boolean): Promise<void> {
+    const [begin, add] = this.#recompute
+      ? (['recompute', 'recomputeAccumulate'] as const)
+      : (['backward', 'accumulate'] as const);
     for (let layer = this.#config.layers - 1; layer >= 0; layer--)
-      await this.#run('accumulate', layer, first ? 'backward' : 'accumulate');
+      await this.#run(add, layer, first ? begin : add);
     addRows(
       this.#store.gradientView(embeddingName),
       this.#tokens,
@@ -155,7 +171,7 @@ export class Trunk implements Disposable {
       slices: this.#slices,
       rows: this.#sessions.rows,
       width,
-      kept: this.#sessions.kept,
+      kept: this.#recompute ? new Map<string, ValueType>() : this.#sessions.kept,
     };
     this.#bound = new Scope();
     this.#activations = this.#bound.own(new Activations(this.#runtime, shape, this.#scratch));
@@ -172,14 +188,5 @@ export class Trunk implements Disposable {
   [Symbol.dispose](): void {
     this.#release();
     this.#scope[Symbol.dispose]();
-  }
-}
-
-/** Adds rows [T,D] to the table's rows at `ids` [T], in order. In plain loops: ScatterElements takes five times as long. */
-function addRows(table: Float32Array, ids: Int32Array, rows: Float32Array, width: number): void {
-  for (let t = 0; t < ids.length; t++) {
-    const into = ids[t]! * width;
-    const from = t * width;
-    for (let i = 0; i < width; i++) table[into + i]! += rows[from + i]!;
   }
 }

@@ -24,7 +24,7 @@ export interface BatchShape {
   readonly length: number;
 }
 
-type BlockWeights = Readonly<Record<BlockRole, Value>>;
+export type BlockWeights = Readonly<Record<BlockRole, Value>>;
 
 export const gradientOf = (role: string): string => `d_${role}`;
 export const previousOf = (role: string): string => `previous_${role}`;
@@ -34,43 +34,77 @@ function projectHeads(x: Value, weight: Value, { batch, length }: BatchShape, he
   return transpose(reshape(gemm(x, weight, { transB: true }), [batch, length, -1, headSize]), [0, 2, 1, 3]);
 }
 
-/** Causal attention of normalised x [T,D], before the output projection: [T, H*hd]. */
-function attention(x: Value, weights: BlockWeights, config: LlamaConfig, shape: BatchShape): Value {
-  const { batch: B, length: S } = shape;
-  const { kvHeads, headSize, ropeTheta } = config;
-  const table = (scale: number): [Value, Value] => {
-    const { cos, sin } = rotaryTables(S, headSize, ropeTheta, scale);
-    return [
-      x.graph.constant('float32', [S, headSize / 2], cos),
-      x.graph.constant('float32', [S, headSize / 2], sin),
-    ];
-  };
-  // The scale 1/sqrt(hd) of the scores rides on the tables that turn the queries: no pass of its own.
-  const q = rotary(projectHeads(x, weights.q, shape, headSize), ...table(1 / Math.sqrt(headSize)));
-  const k = rotary(projectHeads(x, weights.k, shape, headSize), ...table(1));
-  const v = projectHeads(x, weights.v, shape, headSize);
-  // The query heads that share a key head are stacked on rows, so keys and values are never repeated.
-  const stacked = reshape(q, [B, kvHeads, -1, headSize]);
-  const context = reshape(causalAttention(stacked, k, v), [B, -1, S, headSize]);
-  return reshape(transpose(context, [0, 2, 1, 3]), [B * S, -1]);
+/** Cosines and sines for queries and keys, [S,hd/2] each. Those of queries carry the scores' scale 1/sqrt(hd): no pass of its own. */
+export interface Rotations {
+  readonly query: readonly [Value, Value];
+  readonly key: readonly [Value, Value];
 }
 
-/** x [T,D] -> [T,D]. Residuals ride on the products that end each half. */
-function blockForward(x: Value, weights: BlockWeights, config: LlamaConfig, shape: BatchShape): Value {
-  const context = attention(rmsNorm(x, weights.attentionNorm, config.rmsNormEps), weights, config, shape);
+function rotations(graph: Graph, { headSize, ropeTheta }: LlamaConfig, length: number): Rotations {
+  const tables = (scale: number): [Value, Value] => {
+    const { cos, sin } = rotaryTables(length, headSize, ropeTheta, scale);
+    const table = (data: Float32Array): Value => graph.constant('float32', [length, headSize / 2], data);
+    return [table(cos), table(sin)];
+  };
+  return { query: tables(1 / Math.sqrt(headSize)), key: tables(1) };
+}
+
+export interface Projected {
+  /** [B,H,S,hd], scaled. */
+  readonly q: Value;
+  /** [B,KV,S,hd]. */
+  readonly k: Value;
+  readonly v: Value;
+}
+
+/** What attention looks at, of x [T,D] before its norm. Each row depends on its own row of x alone. */
+export function blockProjections(
+  x: Value,
+  weights: BlockWeights,
+  { headSize, rmsNormEps }: LlamaConfig,
+  shape: BatchShape,
+  { query, key }: Rotations,
+): Projected {
+  const normal = rmsNorm(x, weights.attentionNorm, rmsNormEps);
+  return {
+    q: rotary(projectHeads(normal, weights.q, shape, headSize), ...query),
+    k: rotary(projectHeads(normal, weights.k, shape, headSize), ...key),
+    v: projectHeads(normal, weights.v, shape, headSize),
+  };
+}
+
+/** The block's part after attention: x [T,D], context [T,H*hd] -> [T,D], row by row. Residuals ride on the products that end each half. */
+export function blockEnd(
+  x: Value,
+  context: Value,
+  weights: BlockWeights,
+  { rmsNormEps }: LlamaConfig,
+): Value {
   const middle = gemm(context, weights.o, { transB: true, c: x });
-  const normal = rmsNorm(middle, weights.mlpNorm, config.rmsNormEps);
+  const normal = rmsNorm(middle, weights.mlpNorm, rmsNormEps);
   const project = (weight: Value): Value => gemm(normal, weight, { transB: true });
   return gemm(siluMul(project(weights.gate), project(weights.up)), weights.down, { transB: true, c: middle });
 }
 
-interface BlockInputs {
+/** x [T,D] -> [T,D]. */
+function blockForward(x: Value, weights: BlockWeights, config: LlamaConfig, shape: BatchShape): Value {
+  const { batch: B, length: S } = shape;
+  const { kvHeads, headSize } = config;
+  const { q, k, v } = blockProjections(x, weights, config, shape, rotations(x.graph, config, S));
+  // The query heads that share a key head are stacked on rows, so keys and values are never repeated.
+  const stacked = reshape(q, [B, kvHeads, -1, headSize]);
+  const context = reshape(causalAttention(stacked, k, v), [B, -1, S, headSize]);
+  return blockEnd(x, reshape(transpose(context, [0, 2, 1, 3]), [B * S, -1]), weights, config);
+}
+
+export interface BlockInputs {
   readonly graph: Graph;
   readonly x: Value;
   readonly weights: BlockWeights;
 }
 
-function blockInputs(config: LlamaConfig, { batch, length }: BatchShape): BlockInputs {
+/** A graph with x [T,D] and the block's weights by role. */
+export function blockInputs(config: LlamaConfig, { batch, length }: BatchShape): BlockInputs {
   const graph = new Graph();
   const x = graph.input('x', 'float32', [batch * length, config.hiddenSize]);
   const entries = blockRoles.map(
@@ -95,6 +129,27 @@ export function blockTrainingGraphs(
   shape: BatchShape,
   accumulating: boolean,
 ): Partition {
+  const { graph, y, gradients } = blockBackward(config, shape, accumulating);
+  return partition(graph, { forwardOutputs: { y }, backwardOutputs: gradients });
+}
+
+/**
+ * The backward that recomputes: x, weights, d_y -> d_x, d_ROLE. One joint graph in which every forward value occurs
+ * once, so there is nothing that common-subexpression elimination could merge.
+ */
+export function blockRecomputingGraph(config: LlamaConfig, shape: BatchShape, accumulating: boolean): Graph {
+  const { graph, gradients } = blockBackward(config, shape, accumulating);
+  for (const [name, value] of Object.entries(gradients)) graph.output(name, value);
+  return graph;
+}
+
+interface BlockBackward {
+  readonly graph: Graph;
+  readonly y: Value;
+  readonly gradients: Readonly<Record<string, Value>>;
+}
+
+function blockBackward(config: LlamaConfig, shape: BatchShape, accumulating: boolean): BlockBackward {
   const { graph, x, weights } = blockInputs(config, shape);
   const y = blockForward(x, weights, config, shape);
   const cotangent = graph.input('d_y', 'float32', y.shape);
@@ -102,12 +157,12 @@ export function blockTrainingGraphs(
     [{ value: y, cotangent }],
     [x, ...blockRoles.map((role) => weights[role])],
   );
-  const backwardOutputs: Record<string, Value> = { d_x: dx as Value };
+  const outputs: Record<string, Value> = { d_x: dx as Value };
   for (const [index, role] of blockRoles.entries()) {
     const gradient = dWeights[index] as Value;
-    backwardOutputs[gradientOf(role)] = accumulating
+    outputs[gradientOf(role)] = accumulating
       ? accumulate(graph.input(previousOf(role), 'float32', gradient.shape), gradient)
       : gradient;
   }
-  return partition(graph, { forwardOutputs: { y }, backwardOutputs });
+  return { graph, y, gradients: outputs };
 }

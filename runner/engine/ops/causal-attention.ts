@@ -9,7 +9,7 @@ import { sameShape, sizeAt } from '../graph/shape.ts';
 import { mul, sub } from './arithmetic.ts';
 import { reduceSum } from './broadcast.ts';
 import { matmul, swapLastTwo } from './matmul.ts';
-import { emitCausalSoftmax } from './softmax.ts';
+import { causalSoftmax, emitCausalSoftmax } from './softmax.ts';
 
 const causalAttentionOp = defineOp<undefined>({
   name: 'causal_attention',
@@ -48,9 +48,7 @@ const causalAttentionOp = defineOp<undefined>({
         throw new Error('internal: causal_attention is differentiated through its context alone');
       const [q, k, v] = [operand(inputs, 0), operand(inputs, 1), operand(inputs, 2)];
       const [context, probabilities] = [operand(outputs, 0), operand(outputs, 1)];
-      const rowSums = reduceSum(mul(g, context), [-1], true);
-      const dScores = mul(sub(matmul(g, swapLastTwo(v)), rowSums), probabilities);
-      return [matmul(dScores, k), matmul(swapLastTwo(dScores), q), matmul(swapLastTwo(probabilities), g)];
+      return attentionGradients({ q, k, v, context, probabilities }, g);
     },
   },
 });
@@ -62,4 +60,42 @@ const causalAttentionOp = defineOp<undefined>({
 export function causalAttention(q: Value, k: Value, v: Value): Value {
   const [context] = applyAll(causalAttentionOp, [q, k, v], undefined);
   return context as Value;
+}
+
+interface Attended {
+  readonly q: Value;
+  readonly k: Value;
+  readonly v: Value;
+  readonly context: Value;
+  readonly probabilities: Value;
+}
+
+/** Gradients of q, k, v, given that of the context. */
+function attentionGradients({ q, k, v, context, probabilities }: Attended, g: Value): [Value, Value, Value] {
+  const rowSums = reduceSum(mul(g, context), [-1], true);
+  const dScores = mul(sub(matmul(g, swapLastTwo(v)), rowSums), probabilities);
+  return [matmul(dScores, k), matmul(swapLastTwo(dScores), q), matmul(swapLastTwo(probabilities), g)];
+}
+
+export interface QueryChunk {
+  /** [B,KV,G*C,hd], scaled: the C queries of a chunk, head by head. */
+  readonly q: Value;
+  /** [B,KV,N,hd] and [B,KV,N,hv]: keys from the sequence's begin to at least the last query. */
+  readonly k: Value;
+  readonly v: Value;
+  /** Position of the chunk's first query, int32 []: given at run time, so that one session serves many chunks. */
+  readonly offset: Value;
+  /** C. */
+  readonly queries: number;
+}
+
+const chunkProbabilities = ({ q, k, offset, queries }: QueryChunk): Value =>
+  causalSoftmax(matmul(q, swapLastTwo(k)), { queries, offset });
+
+/** The same attention for a chunk of the queries: [B,KV,G*C,hv]. Its scores are [B,KV,G*C,N], never S by S. */
+export const chunkAttention = (chunk: QueryChunk): Value => matmul(chunkProbabilities(chunk), chunk.v);
+
+/** Gradients of the chunk's q, and its share of those of k and v, from its context and that one's gradient. The softmax is recomputed. */
+export function chunkAttentionGradients(chunk: QueryChunk, context: Value, g: Value): [Value, Value, Value] {
+  return attentionGradients({ ...chunk, context, probabilities: chunkProbabilities(chunk) }, g);
 }

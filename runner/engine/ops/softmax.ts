@@ -60,6 +60,7 @@ export const logSoftmax = (x: Value): Value => apply(logSoftmaxOp, [x], undefine
 
 interface CausalAttributes {
   readonly queries: number;
+  /** Position of the first query; where it is a second input instead, 0. */
   readonly offset: number;
 }
 
@@ -68,15 +69,29 @@ const causalSoftmaxOp = defineOp<CausalAttributes>({
   infer(inputs, { queries, offset }) {
     const x = operand(inputs, 0);
     expectFloat('causal_softmax', x);
+    const position = inputs[1];
+    if (position !== undefined) {
+      const isIndex = position.dtype === 'int32' && position.shape.length === 0;
+      expectThat(isIndex, 'causal_softmax', 'an offset int32[]', position);
+    }
     const stacked = x.shape.length >= 2 && sizeAt(x.shape, -2) % queries === 0 && offset >= 0;
     expectThat(stacked, 'causal_softmax', `scores […, heads * ${queries}, keys]`, x);
     return [{ dtype: x.dtype, shape: x.shape }];
   },
   emit: (emitter, { inputs, from, to, attributes }) =>
-    emitCausalSoftmax(emitter, operand(inputs, 0), from[0] as string, to[0] as string, attributes),
+    emitCausalSoftmax(emitter, operand(inputs, 0), from[0] as string, to[0] as string, {
+      queries: attributes.queries,
+      offset: from[1] ?? attributes.offset,
+    }),
   // Where the mask forbids, the softmax is 0 and so is its gradient.
-  gradient: vjp((g, { outputs }) => [softmaxGradient(g, operand(outputs, 0))]),
+  gradient: vjp((g, { outputs }) => [softmaxGradient(g, operand(outputs, 0)), undefined]),
 });
+
+interface CausalEmission {
+  readonly queries: number;
+  /** A number, or the name of a tensor that holds it. */
+  readonly offset: number | string;
+}
 
 /** Scores of the given type by name, their probabilities by name. */
 export function emitCausalSoftmax(
@@ -84,7 +99,7 @@ export function emitCausalSoftmax(
   type: ValueType,
   scores: string,
   to: string,
-  attributes: CausalAttributes,
+  attributes: CausalEmission,
 ): void {
   const perHead = emitter.int64s([-1, attributes.queries, sizeAt(type.shape, -1)]);
   const heads = emitter.node('Reshape', [scores, perHead]);
@@ -94,8 +109,9 @@ export function emitCausalSoftmax(
 }
 
 /** [queries, keys]: 0 where query i may see key j, else so negative that its exponential is 0: j <= offset + i. */
-function causalMask(emitter: Emitter, scores: ValueType, { queries, offset }: CausalAttributes): string {
-  const last = emitter.node('Add', [emitter.iota([queries, 1]), emitter.int32(offset)]);
+function causalMask(emitter: Emitter, scores: ValueType, { queries, offset }: CausalEmission): string {
+  const first = typeof offset === 'string' ? offset : emitter.int32(offset);
+  const last = emitter.node('Add', [emitter.iota([queries, 1]), first]);
   const hidden = emitter.node('Greater', [emitter.iota([1, sizeAt(scores.shape, -1)]), last]);
   return emitter.node('Where', [hidden, emitter.scalar(-1e30, scores), emitter.scalar(0, scores)]);
 }
@@ -103,8 +119,8 @@ function causalMask(emitter: Emitter, scores: ValueType, { queries, offset }: Ca
 export interface CausalOptions {
   /** Rows that belong to one head; several heads may be stacked on the row axis. Default: all rows. */
   readonly queries?: number;
-  /** Position of the first query among the keys, for attention over query chunks. Default 0. */
-  readonly offset?: number;
+  /** Position of the first query among the keys, for attention over query chunks: a number, or int32 []. Default 0. */
+  readonly offset?: number | Value;
 }
 
 /**
@@ -113,5 +129,7 @@ export interface CausalOptions {
  */
 export function causalSoftmax(scores: Value, options: CausalOptions = {}): Value {
   const { queries = scores.shape.at(-2) ?? 1, offset = 0 } = options;
-  return apply(causalSoftmaxOp, [scores], { queries, offset });
+  return typeof offset === 'number'
+    ? apply(causalSoftmaxOp, [scores], { queries, offset })
+    : apply(causalSoftmaxOp, [scores, offset], { queries, offset: 0 });
 }

@@ -30,6 +30,7 @@ const signatures = {
   SetGlobalInterOpNumThreads: ['ptr', 'int'],
   SetGlobalSpinControl: ['ptr', 'int'],
   CreateEnvWithGlobalThreadPools: ['int', 'str', 'ptr', 'out'],
+  CreateAndRegisterAllocator: ['ptr', 'ptr', 'ptr'],
   CreateSessionOptions: ['out'],
   DisablePerSessionThreads: ['ptr'],
   SetSessionGraphOptimizationLevel: ['ptr', 'int'],

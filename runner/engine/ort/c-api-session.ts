@@ -46,6 +46,7 @@ function createOptions({ disabledOptimizers = [] }: SessionOptions): Pointer {
   try {
     call('DisablePerSessionThreads', options);
     call('SetSessionGraphOptimizationLevel', options, optimizeAll);
+    call('AddSessionConfigEntry', options, 'session.use_env_allocators', '1');
     if (disabledOptimizers.length > 0) {
       const names = disabledOptimizers.join(';');
       call('AddSessionConfigEntry', options, 'optimization.disable_specified_optimizers', names);

@@ -22,7 +22,7 @@ describe('bucketLength', () => {
 describe('cutMicroBatches', () => {
   it('places every sequence exactly once, with its tokens and weights', () => {
     const sequences = [5, 31, 8, 9, 30, 7, 12, 64, 3].map((length, i) => sequence(length, i + 1));
-    const batches = cutMicroBatches(sequences, 64);
+    const batches = cutMicroBatches(sequences, (S) => 64 / S);
     const placed = batches.flatMap((batch) => batch.rows);
     expect([...placed].sort((a, b) => a - b)).toEqual(sequences.map((_, i) => i));
     for (const { B, S, rows, tokens_BS, weights_BS, lengths_B } of batches) {
@@ -42,7 +42,7 @@ describe('cutMicroBatches', () => {
   });
 
   it('gives one sequence longer than the budget a batch of its own', () => {
-    const [batch, ...others] = cutMicroBatches([sequence(100, 1)], 16);
+    const [batch, ...others] = cutMicroBatches([sequence(100, 1)], () => 1);
     expect(others).toEqual([]);
     expect([batch?.B, batch?.S]).toEqual([1, 104]);
   });
@@ -51,8 +51,18 @@ describe('cutMicroBatches', () => {
     const shapes = new Set<string>();
     for (let round = 0; round < 20; round += 1) {
       const sequences = Array.from({ length: 512 }, (_, i) => sequence(8 + ((i * 7 + round * 13) % 25), 1));
-      for (const { B, S } of cutMicroBatches(sequences, 2048)) shapes.add(`${B}x${S}`);
+      for (const { B, S } of cutMicroBatches(sequences, (S) => 2 ** Math.floor(Math.log2(2048 / S))))
+        shapes.add(`${B}x${S}`);
     }
-    expect(shapes.size).toBeLessThanOrEqual(8);
+    // Four lengths, and powers of two from what fills 256 tokens to what fills 2048.
+    expect(shapes.size).toBeLessThanOrEqual(4 * 4);
+  });
+
+  it('pads by less than a tenth where a batch has many lengths', () => {
+    const sequences = Array.from({ length: 128 }, (_, i) => sequence(90 + ((i * 37) % 241), 1));
+    const batches = cutMicroBatches(sequences, (S) => 2 ** Math.floor(Math.log2(4096 / S)));
+    const padded = batches.reduce((total, { B, S }) => total + B * S, 0);
+    const tokens = sequences.reduce((total, { tokens_T }) => total + tokens_T.length, 0);
+    expect(1 - tokens / padded).toBeLessThan(0.1);
   });
 });

@@ -187,6 +187,17 @@ const activationCases: OpCase[] = [
     },
   },
   {
+    name: 'causal_softmax: a chunk whose offset is an input',
+    inputs: (size) => ({
+      x: around(size === 'small' ? [2, 6, 7] : [16, 256, 512]),
+      offset: indices([], size === 'small' ? 5 : 385),
+    }),
+    build: (values) => {
+      const x = get(values, 'x');
+      return causalSoftmax(x, { queries: (x.shape[1] as number) / 2, offset: get(values, 'offset') });
+    },
+  },
+  {
     name: 'causal_attention: query heads stacked on rows',
     inputs: (size) => {
       const [batch, length, width] = size === 'small' ? [2, 3, 4] : [4, 128, 32];

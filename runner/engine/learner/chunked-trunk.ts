@@ -1,0 +1,281 @@
+// Embedding and blocks over long sequences, one sequence at a time and chunk by chunk. Blocks keep only their inputs:
+// the backward projects and attends again, and the softmax of a chunk is made a third time inside its gradient.
+// Chunks run in ascending order, always: sums over them are the same every time.
+
+import type { LlamaConfig } from '../models/config.ts';
+import { gradientOf, previousOf } from '../models/llama-block.ts';
+import { endRoles, projectionRoles, rotationNames } from '../models/llama-chunks.ts';
+import { blockRoles, blockTensorName, embeddingName } from '../models/llama-tensors.ts';
+import type { BlockRole } from '../models/llama-tensors.ts';
+import { Scope } from '../ort/scope.ts';
+import type { Binding, Runtime, Session, Tensor } from '../ort/runtime.ts';
+import { addRows } from './add-rows.ts';
+import { chunkBuffers } from './chunk-buffers.ts';
+import type { Buffer, ChunkBuffers } from './chunk-buffers.ts';
+import type { AttentionPass, ChunkSessions, RowPass } from './chunk-sessions.ts';
+import type { ParameterStore } from './parameter-store.ts';
+import type { Scratch } from './scratch.ts';
+import type { Trunk } from './trunk.ts';
+
+type Tensors = Record<string, Tensor>;
+
+interface Ends {
+  readonly inputs: Tensors;
+  readonly outputs: Tensors;
+}
+
+/** Where a pass over rows works: a layer, and a sequence of the micro-batch. */
+interface Place {
+  readonly layer: number;
+  readonly sequence: number;
+}
+
+export class ChunkedTrunk implements Trunk {
+  readonly #runtime: Runtime;
+  readonly #config: LlamaConfig;
+  readonly #store: ParameterStore;
+  readonly #scratch: Scratch;
+  readonly #sessions: ChunkSessions;
+  readonly #batch: number;
+  readonly #tokens: Int32Array;
+  #bindings = new Map<string, Binding>();
+  #bound = new Scope();
+  #buffers: ChunkBuffers | undefined;
+
+  /** The sessions are the caller's: trunks of one length share them. */
+  constructor(
+    runtime: Runtime,
+    config: LlamaConfig,
+    batch: number,
+    sessions: ChunkSessions,
+    store: ParameterStore,
+    scratch: Scratch,
+  ) {
+    this.#runtime = runtime;
+    this.#config = config;
+    this.#store = store;
+    this.#scratch = scratch;
+    this.#sessions = sessions;
+    this.#batch = batch;
+    this.#tokens = new Int32Array(batch * sessions.length);
+  }
+
+  async forward(tokens_BS: Int32Array): Promise<Float32Array> {
+    this.#tokens.set(tokens_BS);
+    await this.#perSequence(0, (place) => this.#overRows('embed', place));
+    for (let layer = 0; layer < this.#config.layers; layer++)
+      await this.#perSequence(layer, async (place) => {
+        await this.#attend(place);
+        await this.#overRows('end', place);
+      });
+    return this.#current().hidden.at(-1)!.data;
+  }
+
+  get outputCotangent(): Float32Array {
+    return this.#cotangent(this.#config.layers).data;
+  }
+
+  async backward(first: boolean): Promise<void> {
+    for (let layer = this.#config.layers - 1; layer >= 0; layer--) {
+      if (first)
+        for (const role of blockRoles) this.#store.gradientView(blockTensorName(layer, role)).fill(0);
+      await this.#perSequence(layer, (place) => this.#blockBackward(place));
+    }
+    addRows(
+      this.#store.gradientView(embeddingName),
+      this.#tokens,
+      this.#cotangent(0).data,
+      this.#config.hiddenSize,
+    );
+  }
+
+  async #blockBackward(place: Place): Promise<void> {
+    await this.#attend(place);
+    await this.#overRows('endBackward', place);
+    const { d_keys, d_values } = this.#current().sequence;
+    for (const { data } of [d_keys, d_values]) data.fill(0);
+    await this.#overQueries('attendBackward');
+    await this.#overRows('projectBackward', place);
+  }
+
+  async #attend(place: Place): Promise<void> {
+    await this.#overRows('project', place);
+    await this.#overQueries('attend');
+  }
+
+  async #perSequence(layer: number, run: (place: Place) => Promise<void>): Promise<void> {
+    for (let sequence = 0; sequence < this.#batch; sequence++) await run({ layer, sequence });
+  }
+
+  async #overRows(pass: RowPass, { layer, sequence }: Place): Promise<void> {
+    const { length, rows } = this.#sessions;
+    for (let begin = 0; begin < length; begin += rows) {
+      const binding = await this.#binding(
+        `${pass} ${layer} ${sequence} ${begin}`,
+        () => this.#sessions.rowSession(pass),
+        (scope) => this.#rowEnds(scope, pass, layer, sequence * length + begin, begin),
+      );
+      await binding.run();
+    }
+  }
+
+  /** The same bindings for every layer and sequence. */
+  async #overQueries(pass: AttentionPass): Promise<void> {
+    const { length, queries } = this.#sessions;
+    for (let chunk = 0; chunk < length / queries; chunk++) {
+      const keys = this.#sessions.keysOf(chunk);
+      const binding = await this.#binding(
+        `${pass} ${chunk}`,
+        () => this.#sessions.attentionSession(pass, keys),
+        (scope) => this.#attentionEnds(scope, pass, chunk * queries, keys),
+      );
+      await binding.run();
+    }
+  }
+
+  async #binding(
+    key: string,
+    sessionOf: () => Promise<Session>,
+    endsOf: (scope: Scope) => Ends,
+  ): Promise<Binding> {
+    this.#current();
+    const known = this.#bindings.get(key);
+    if (known !== undefined) return known;
+    const session = await sessionOf();
+    const { inputs, outputs } = endsOf(this.#bound);
+    const used = Object.fromEntries(session.inputNames.map((name) => [name, inputs[name]!]));
+    const binding = this.#bound.own(session.bind(used, outputs));
+    this.#bindings.set(key, binding);
+    return binding;
+  }
+
+  /** `row` is the chunk's first row in the micro-batch, `begin` in its sequence. */
+  #rowEnds(scope: Scope, pass: RowPass, layer: number, row: number, begin: number): Ends {
+    const { rows, rotations } = this.#sessions;
+    const { hidden, sequence } = this.#current();
+    const inBatch = (buffer: Buffer): Tensor => this.#view(scope, buffer, row, rows);
+    const inSequence = (buffer: Buffer): Tensor => this.#view(scope, buffer, begin, rows);
+    if (pass === 'embed') {
+      const tokens = this.#tokens.subarray(row, row + rows);
+      const inputs = {
+        table: this.#store.weight(embeddingName),
+        tokens: scope.own(this.#runtime.tensor('int32', [rows], tokens)),
+      };
+      return { inputs, outputs: { y: inBatch(hidden[0]!) } };
+    }
+    const half = this.#config.headSize / 2;
+    const tables = rotationNames.map((name, i) => [name, inSequence({ data: rotations[i]!, width: half })]);
+    const weights = blockRoles.map((role) => [role, this.#store.blockWeight(layer, role)]);
+    const x: Tensors = {
+      x: inBatch(hidden[layer]!),
+      ...(Object.fromEntries([...weights, ...tables]) as Tensors),
+    };
+    const partial = (): Tensor => inBatch(this.#cotangent(layer));
+    switch (pass) {
+      case 'project':
+        return {
+          inputs: x,
+          outputs: {
+            queries: inSequence(sequence.queries),
+            keys: inSequence(sequence.keys),
+            values: inSequence(sequence.values),
+          },
+        };
+      case 'end':
+        return {
+          inputs: { ...x, context: inSequence(sequence.context) },
+          outputs: { y: inBatch(hidden[layer + 1]!) },
+        };
+      case 'endBackward':
+        return {
+          inputs: {
+            ...x,
+            context: inSequence(sequence.context),
+            d_y: inBatch(this.#cotangent(layer + 1)),
+            ...this.#gradients(layer, endRoles, previousOf),
+          },
+          outputs: {
+            partial_d_x: partial(),
+            d_context: inSequence(sequence.d_context),
+            ...this.#gradients(layer, endRoles, gradientOf),
+          },
+        };
+      case 'projectBackward': {
+        const d_x = partial();
+        return {
+          inputs: {
+            ...x,
+            partial_d_x: d_x,
+            d_queries: inSequence(sequence.d_queries),
+            d_keys: inSequence(sequence.d_keys),
+            d_values: inSequence(sequence.d_values),
+            ...this.#gradients(layer, projectionRoles, previousOf),
+          },
+          outputs: { d_x, ...this.#gradients(layer, projectionRoles, gradientOf) },
+        };
+      }
+    }
+  }
+
+  #attentionEnds(scope: Scope, pass: AttentionPass, begin: number, keys: number): Ends {
+    const { sequence } = this.#current();
+    const ofChunk = (buffer: Buffer): Tensor => this.#view(scope, buffer, begin, this.#sessions.queries);
+    const shown = (buffer: Buffer): Tensor => this.#view(scope, buffer, 0, keys);
+    const inputs: Tensors = {
+      queries: ofChunk(sequence.queries),
+      keys: shown(sequence.keys),
+      values: shown(sequence.values),
+      offset: scope.own(this.#runtime.tensor('int32', [], Int32Array.of(begin))),
+    };
+    const context = ofChunk(sequence.context);
+    if (pass === 'attend') return { inputs, outputs: { context } };
+    const [d_keys, d_values] = [shown(sequence.d_keys), shown(sequence.d_values)];
+    return {
+      inputs: {
+        ...inputs,
+        context,
+        d_context: ofChunk(sequence.d_context),
+        previous_d_keys: d_keys,
+        previous_d_values: d_values,
+      },
+      outputs: { d_queries: ofChunk(sequence.d_queries), d_keys, d_values },
+    };
+  }
+
+  #gradients(layer: number, roles: readonly BlockRole[], named: (role: string) => string): Tensors {
+    return Object.fromEntries(roles.map((role) => [named(role), this.#store.blockGradient(layer, role)]));
+  }
+
+  #view(scope: Scope, { data, width }: Buffer, begin: number, rows: number): Tensor {
+    const part = data.subarray(begin * width, (begin + rows) * width);
+    return scope.own(this.#runtime.tensor('float32', [rows, width], part));
+  }
+
+  #cotangent(layer: number): Buffer {
+    return this.#current().cotangents[layer % 2]!;
+  }
+
+  /** The shape's buffers; new ones, and no bindings, where the scratch memory has moved meanwhile. */
+  #current(): ChunkBuffers {
+    const known = this.#buffers;
+    if (known !== undefined && this.#scratch.isCurrent(known.hidden[0]!.data)) return known;
+    this.#release();
+    const { layers, hiddenSize: width, heads, kvHeads, headSize } = this.#config;
+    const { length } = this.#sessions;
+    const [queryWidth, keyWidth] = [heads * headSize, kvHeads * headSize];
+    const shape = { layers, tokens: this.#batch * length, length, width, queryWidth, keyWidth };
+    this.#buffers = chunkBuffers(shape, this.#scratch);
+    return this.#buffers;
+  }
+
+  #release(): void {
+    this.#bindings = new Map();
+    this.#bound[Symbol.dispose]();
+    this.#bound = new Scope();
+    this.#buffers = undefined;
+  }
+
+  [Symbol.dispose](): void {
+    this.#release();
+  }
+}

@@ -19,6 +19,8 @@ export const conditions = z.object({
   onnxruntime: z.string(),
   threads: z.number().int(),
   cpu: z.string().describe('instruction set'),
+  node: z.string().describe('its cosines and logarithms enter learning rates and initial weights'),
+  memory_bytes: z.number().int().describe('what micro-batches are cut for'),
 });
 
 export const manifest = z.object({

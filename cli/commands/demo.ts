@@ -37,6 +37,7 @@ export const demoCommand: Command = {
     },
   },
   async run(given, interrupt, hurry) {
+    refuseForeignServices(process.env);
     const startedAt = performance.now();
     const screen = screenOn(process.stdout);
     const dir = dataDirAt(
@@ -92,10 +93,19 @@ async function train(
   return { reward: rewardLine(view), directory };
 }
 
-/** A demo that was killed may have left its job: it would be trained first. */
+/** A demo that was killed may have left its job: it would be trained first. The service is the demo's own. */
 async function cancelLeftJobs(client: Client): Promise<void> {
   for await (const job of client.all((query) => client.jobs(query)))
     if (job.state === 'queued' || job.state === 'running') await client.cancelJob(job.id);
+}
+
+/** The demo starts, clears and stops what it works with: never on a database or a store of somebody else. */
+function refuseForeignServices(env: NodeJS.ProcessEnv): void {
+  const given = ['DATABASE_URL', 'STORE_URL'].filter((name) => env[name] !== undefined && env[name] !== '');
+  if (given.length === 0) return;
+  throw new UserError(
+    `the demo starts a database and a store of its own: unset ${given.join(' and ')} for it`,
+  );
 }
 
 /** `reward before 0.012 after 0.534 (200 tasks x 8)` */

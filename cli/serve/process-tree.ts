@@ -66,6 +66,8 @@ async function kill(processes: readonly ProcessIdentity[]): Promise<void> {
 }
 
 function signal(pid: number, name: NodeJS.Signals | 0): boolean {
+  // 0, -1 and 1 name groups, everything, and init: never a process that we started.
+  if (pid <= 1) return false;
   try {
     return process.kill(pid, name);
   } catch (error) {

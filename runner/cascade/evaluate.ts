@@ -13,12 +13,13 @@ import { sampleGroups } from './rollout.ts';
 /** Normal quantile of a two-sided 95 % interval. */
 const Z95 = 1.96;
 
+/** Undefined where no answer of any task could be scored: our fault, and no number. */
 export async function evaluateSuite(
   policy: Policy,
   suite: ExpandedSuite,
   rows: readonly MathRow[],
   seed: number,
-): Promise<EvaluationCell> {
+): Promise<EvaluationCell | undefined> {
   const { temperature, max_response } = suite.sampling;
   const room = { format: suite.prompt_format, maxResponse: max_response };
   const prompts_P = roomyPrompts(policy, rows, room, `suite ${suite.name}, dataset ${suite.data}`);
@@ -36,6 +37,7 @@ export async function evaluateSuite(
     .map((graded_G) => graded_G.flatMap(({ reward }) => (reward === null ? [] : [reward])))
     .filter((rewards) => rewards.length > 0)
     .map(mean);
+  if (means.length === 0) return undefined;
   return {
     suite: suite.name,
     domain: suite.domain,

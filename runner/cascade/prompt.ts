@@ -67,9 +67,15 @@ export function conversationTokens(
   // stands and end it with the end token.
   const continues = whole.startsWith(prompt) && whole.length > prompt.length + answer.length;
   const response = continues
-    ? Int32Array.from(tokenizer.encodeExact(whole.slice(prompt.length)))
+    ? upToEnd(tokenizer, tokenizer.encodeExact(whole.slice(prompt.length)))
     : ended(tokenizer, tokenizer.encodeExact(answer));
   return { prompt: promptIds, response };
+}
+
+/** What a template writes after the end token (ChatML's line break) is never sampled, so it is not learnt either. */
+function upToEnd(tokenizer: Tokenizer, ids: readonly number[]): Int32Array {
+  const end = tokenizer.eosId === undefined ? -1 : ids.lastIndexOf(tokenizer.eosId);
+  return Int32Array.from(end === -1 ? ids : ids.slice(0, end + 1));
 }
 
 function asChat(tokenizer: Tokenizer, format: PromptFormat): boolean {

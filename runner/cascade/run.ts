@@ -114,8 +114,10 @@ async function evaluateAll(
 ): Promise<void> {
   if (spec.evaluate.suites.length === 0) return;
   const cells = [];
-  for (const suite of spec.evaluate.suites)
-    cells.push(await evaluateSuite(policy, suite, data.math(suite.data), spec.seed));
+  for (const suite of spec.evaluate.suites) {
+    const cell = await evaluateSuite(policy, suite, data.math(suite.data), spec.seed);
+    if (cell !== undefined) cells.push(cell);
+  }
   host.emit({ type: 'evaluation', after, cells });
 }
 

@@ -1,4 +1,5 @@
-// Learning rate of a step: linear warm-up from a tenth of the peak, then constant or cosine to zero.
+// Learning rate of a step: linear warm-up from a tenth of the peak, then constant, or along a half cosine that would
+// be zero one step after the last.
 
 export interface Schedule {
   readonly lr: number;

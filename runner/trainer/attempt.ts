@@ -28,11 +28,11 @@ export async function runAttempt(
   const scope = new Scope();
   try {
     const runtime = scope.own(createRuntime({ warn: (message) => console.warn(message) }));
-    const conditions = conditionsOf(runtime);
     const data = await readDatasets(start);
     await checkGold(claim.spec, data);
     const model = await loadModel(claim.spec.model.init, inputs, claim.spec.seed);
     const learner = scope.own(await Learner.create(runtime, model.config, model.weights));
+    const conditions = conditionsOf(runtime, learner.memoryBytes);
     const sampler = scope.own(new SlotSampler(runtime, { config: model.config, ...learner.parameters }));
     const policy: Policy = { tokenizer: model.tokenizer, learner, sampler };
     const host = new ProcessHost({

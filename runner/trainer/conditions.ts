@@ -7,12 +7,15 @@ import type { Runtime } from '../engine/ort/runtime.ts';
 
 export type Conditions = Manifest['conditions'];
 
-export function conditionsOf(runtime: Runtime): Conditions {
+/** `memoryBytes` is the learner's budget for activations. */
+export function conditionsOf(runtime: Runtime, memoryBytes: number): Conditions {
   return {
     provider: 'cpu',
     onnxruntime: runtime.version,
     threads: runtime.threads,
     cpu: `${process.arch} ${instructionSet()}`,
+    node: process.versions.node,
+    memory_bytes: memoryBytes,
   };
 }
 

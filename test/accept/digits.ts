@@ -23,7 +23,7 @@ const recordedModel = '$MILLRACE_TEST_DATA/digit-completion';
 const goal = 0.6;
 const limitSeconds = 15 * 60;
 /** Seven passes over the 800 prompts: enough for the form of an answer, not for the answers. */
-const sftSteps = 90;
+const sftSteps = 120;
 
 interface Learnt {
   readonly before: number;
@@ -76,7 +76,7 @@ async function postedSpec(client: Client): Promise<JobSpecInput> {
         kind: 'math',
         data: await upload('digits-train', 'math', train.map(task)),
         grader,
-        steps: 750,
+        steps: 700,
         prompts_per_step: 64,
         rollouts: 8,
         temperature: 1,

@@ -21,7 +21,14 @@ const header: SnapshotHeader = {
   stage_index: 1,
   step: 50,
   kind: 'step',
-  conditions: { provider: 'cpu', onnxruntime: '1.30.0', threads: 2, cpu: 'avx512' },
+  conditions: {
+    provider: 'cpu',
+    onnxruntime: '1.30.0',
+    threads: 2,
+    cpu: 'avx512',
+    node: '22.18.0',
+    memory_bytes: 1 << 28,
+  },
 };
 
 // Values that only survive bit for bit: a subnormal, negative zero, the largest float.

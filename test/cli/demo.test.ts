@@ -1,5 +1,6 @@
 // Ctrl-C at any time of the demo leaves no process behind, and running it again works. The whole demo is `make demo`.
 import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ProcessIdentity } from '../../cli/serve/process-tree.ts';
@@ -7,7 +8,7 @@ import { identityOf, isAlive, treeOf } from '../../cli/serve/process-tree.ts';
 import type { TempDir } from '../support/temp-dir.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { until } from '../support/until.ts';
-import { cleanEnv, cliEntry } from './run-cli.ts';
+import { cleanEnv, cliEntry, runCli } from './run-cli.ts';
 
 let dir: TempDir;
 beforeAll(async () => void (dir = await tempDir('demo')));
@@ -54,5 +55,16 @@ describe('an interrupted demo', () => {
     expect(code).toBe(130);
     expect(family.length).toBeGreaterThan(0);
     expect(family.filter(isAlive)).toEqual([]);
+  });
+});
+
+describe('the demo', () => {
+  it.each(['DATABASE_URL', 'STORE_URL'])('refuses to run on a %s of somebody else', async (name) => {
+    const refused = await runCli(['demo', '--data-dir', join(dir.path, 'foreign')], {
+      [name]: 'somewhere://else',
+    });
+    expect(refused.code).not.toBe(0);
+    expect(refused.stderr).toContain(`unset ${name}`);
+    expect(existsSync(join(dir.path, 'foreign'))).toBe(false);
   });
 });

@@ -61,7 +61,7 @@ async function snapshot(): Promise<string> {
       stage_index: 0,
       step: 2,
       kind: 'step',
-      conditions: { provider: 'cpu', onnxruntime: '0', threads: 1, cpu: 'none' },
+      conditions: { provider: 'cpu', onnxruntime: '0', threads: 1, cpu: 'none', node: '0', memory_bytes: 0 },
     },
     {
       weights: new Map([['w', { shape: [4], data }]]),

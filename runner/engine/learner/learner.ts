@@ -105,6 +105,11 @@ export class Learner implements Disposable {
     }
   }
 
+  /** What micro-batches are cut for: another budget may cut them otherwise, and round otherwise. */
+  get memoryBytes(): number {
+    return this.#budget.memoryBytes;
+  }
+
   get maxLength(): number {
     return this.config.maxPositions;
   }

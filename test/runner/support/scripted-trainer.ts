@@ -39,7 +39,14 @@ function step(number: number): void {
 async function snapshot({ claim, scratch }: StartMessage, number: number, megabytes = 0): Promise<void> {
   const dir = join(scratch, `snapshot-${number}`);
   const meta = { stage, stage_index: 0, step: number, kind: number === steps ? 'final' : 'step' } as const;
-  const conditions = { provider: 'cpu', onnxruntime: '0', threads: 1, cpu: 'none' };
+  const conditions = {
+    provider: 'cpu',
+    onnxruntime: '0',
+    threads: 1,
+    cpu: 'none',
+    node: '0',
+    memory_bytes: 0,
+  };
   const data = Float32Array.from({ length: Math.max(4, megabytes << 18) }, (_, at) => (at * number) % 1009);
   await writeSnapshot(
     dir,

@@ -22,7 +22,7 @@ const recordedModel = '$MILLRACE_TEST_DATA/digit-completion';
 
 const goal = 0.6;
 const limitSeconds = 15 * 60;
-/** Seven passes over the 800 prompts: enough for the form of an answer, not for the answers. */
+/** Ten passes over the 800 prompts: enough for the form of an answer, not for the answers. */
 const sftSteps = 120;
 
 interface Learnt {

@@ -3,11 +3,11 @@
 import { z } from 'zod';
 import { grader } from './grader.ts';
 import { accelerator, checkpointId, duration, labels, name } from './names.ts';
-import { promptFormat, sftStage, stage } from './stage.ts';
+import { lowestTemperature, promptFormat, sftStage, stage } from './stage.ts';
 
 export const SPEC_VERSION = 1;
 
-const size = z.number().int().min(1);
+const size = z.number().int().min(1).max(2_147_483_647);
 
 /** Shape of a randomly initialised Llama; field names are those of the Hugging Face config.json. */
 export const modelShape = z
@@ -61,7 +61,16 @@ const model = z.strictObject({
 
 export const sampling = z
   .strictObject({
-    temperature: z.number().min(0).max(10).default(1).describe('0 is greedy'),
+    temperature: z
+      .number()
+      .min(0)
+      .max(10)
+      .refine(
+        (value) => value === 0 || value >= lowestTemperature,
+        `0 (greedy), or at least ${lowestTemperature}`,
+      )
+      .default(1)
+      .describe('0 is greedy'),
     max_response: size.default(1024).describe('tokens'),
   })
   .prefault({});

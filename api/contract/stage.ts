@@ -5,7 +5,13 @@ import { grader } from './grader.ts';
 import { name } from './names.ts';
 
 const positive = z.number().positive();
-const count = z.number().int().min(1);
+/** What a step numbers has 32 bits wherever it is written down. */
+const count = z.number().int().min(1).max(2_147_483_647);
+const epochs = positive.max(1e6);
+/** A batch lies in memory whole. */
+const batch = count.max(1_000_000);
+/** Below it the quotient of a logit leaves the range of float32. */
+export const lowestTemperature = 1e-3;
 
 /** AdamW with decoupled weight decay. Clipping at 1.0 and weight decay 0 in RL are our choice: the papers do not say. */
 const optimizer = (weightDecay: number) =>
@@ -40,8 +46,8 @@ export const sftStage = z
     ...common,
     lr_schedule: common.lr_schedule.default('cosine'),
     lr: positive.default(5e-5),
-    batch: count.default(256).describe('rows in one step'),
-    epochs: positive
+    batch: batch.default(256).describe('rows in one step'),
+    epochs: epochs
       .optional()
       .describe('passes over the data; default 1 where neither epochs nor steps is given'),
     steps: count.optional(),
@@ -64,13 +70,14 @@ export const mathStage = z.strictObject({
   lr: positive.default(2e-6),
   grader: grader.prefault({ type: 'math' }),
   steps: count,
-  prompts_per_step: count.default(128),
+  prompts_per_step: batch.default(128),
   rollouts: z
     .number()
     .int()
     .min(2, 'a group of fewer than two rollouts has no variance to normalise by')
+    .max(1024)
     .default(8),
-  temperature: positive.max(10).default(1),
+  temperature: z.number().min(lowestTemperature).max(10).default(1),
   max_response: count.default(24_576).describe('tokens'),
   overlong: overlong.default('zero'),
   optimizer: optimizer(0),

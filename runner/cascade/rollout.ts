@@ -2,6 +2,7 @@
 import { drawStream } from '../engine/random/draws.ts';
 import type { DrawKey } from '../engine/random/draws.ts';
 import type { SampleRequest } from '../engine/sampler/completion.ts';
+import { Diverged } from './diverged.ts';
 import type { Policy } from './policy.ts';
 
 export interface Rollout {
@@ -21,7 +22,10 @@ export interface RolloutOptions {
   readonly maxResponse: number;
 }
 
-/** Draws depend on (key, prompt index, rollout, position) alone: not on batching, not on what ended first. */
+/**
+ * Draws depend on (key, prompt index, rollout, position) alone: not on batching, not on what ended first. Throws
+ * `Diverged` where the model gives no probabilities.
+ */
 export async function sampleGroups(
   policy: Policy,
   prompts_P: readonly Int32Array[],
@@ -43,6 +47,10 @@ export async function sampleGroups(
   });
   const rollouts = completions.map((completion, i): Rollout => {
     const { tokens, logProbs, ended } = completion;
+    if (logProbs.some(Number.isNaN))
+      throw new Diverged(
+        'the log-probability of a sampled token is not a number: the model has diverged; lower the learning rate',
+      );
     const text = policy.tokenizer.decode([...(ended ? tokens.subarray(0, -1) : tokens)], {
       keepSpecial: true,
     });

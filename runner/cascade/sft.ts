@@ -18,6 +18,10 @@ export function sftStage(
 ): StageRun {
   const pairs = rows.map((row, index) => tokenize(policy, stage, row, index));
   const steps = stage.steps ?? stepsOf(stage.epochs ?? 1, rows.length, stage.batch);
+  if (steps > mostSteps)
+    throw new DataError(
+      `stage ${stage.name}, dataset ${stage.data}: ${stage.epochs} epochs of ${rows.length} rows are ${steps} steps, more than ${mostSteps}`,
+    );
   const order = { seed, stage: stage.name, rows: rows.length, size: stage.batch };
   return {
     steps,
@@ -41,6 +45,9 @@ export function sftStage(
     },
   };
 }
+
+/** A step's number has 32 bits wherever it is written down. */
+const mostSteps = 2_147_483_647;
 
 /** Steps that pass over the rows `epochs` times at least: the last batch wraps. */
 const stepsOf = (epochs: number, rows: number, batch: number): number =>

@@ -2,12 +2,8 @@
 import type { WeightedSequence } from '../engine/learner/micro-batches.ts';
 import type { ExpandedStage } from '../../api/contract/expand.ts';
 import type { Policy } from './policy.ts';
+import { Diverged } from './diverged.ts';
 import { learningRate } from './schedule.ts';
-
-/** The gradient is no longer a number. */
-export class Diverged extends Error {
-  override readonly name = 'Diverged';
-}
 
 export interface Update {
   /** Log-probability of every token of every sequence at the temperature given; index 0 of a sequence is 0. */
@@ -15,7 +11,7 @@ export interface Update {
   readonly metrics: Readonly<Record<string, number>>;
 }
 
-/** Forward, backward and AdamW over the whole batch. Throws `Diverged` on a gradient that is not a number. */
+/** Forward, backward and AdamW over the whole batch. Throws `Diverged` on a gradient or a change of the weights that is not finite. */
 export async function update(
   { learner }: Policy,
   sequences: readonly WeightedSequence[],
@@ -38,6 +34,11 @@ export async function update(
   if (!Number.isFinite(gradNorm)) {
     throw new Diverged(
       `stage ${stage.name}, step ${position.step}: the gradient's norm is ${gradNorm}; lower the learning rate (it was ${lr})`,
+    );
+  }
+  if (!Number.isFinite(updateNorm)) {
+    throw new Diverged(
+      `stage ${stage.name}, step ${position.step}: the norm of the weights' change is ${updateNorm}; lower the learning rate (it was ${lr})`,
     );
   }
   return { logProbs, metrics: { lr, grad_norm: gradNorm, update_norm: updateNorm, entropy: meanEntropy } };

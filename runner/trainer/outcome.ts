@@ -1,22 +1,28 @@
 // The one place where what went wrong in a trainer becomes a typed reason.
 import type { FailureReason } from '../../api/contract/job.ts';
 import type { Outcome } from '../../api/contract/runner.ts';
-import { Diverged } from '../cascade/update.ts';
+import { Diverged } from '../cascade/diverged.ts';
 import { CheckpointCorrupt, ScratchFull } from '../checkpoint/error.ts';
 import { DataError } from '../data/error.ts';
+import { UnfitWeights } from '../engine/models/parameters.ts';
 import { InvalidModel } from './load-model.ts';
 
 const reasons: readonly (readonly [new (...args: never[]) => Error, FailureReason])[] = [
   [DataError, 'invalid_data'],
   [InvalidModel, 'invalid_model'],
+  [UnfitWeights, 'invalid_model'],
   [Diverged, 'diverged'],
   [ScratchFull, 'scratch_full'],
   [CheckpointCorrupt, 'store_unavailable'],
 ];
 
+/** What V8 says where the system gives it no memory for a typed array. */
+const allocationFailed = 'Array buffer allocation failed';
+
 /** Anything that no one foresaw is a crash: the attempt is tried again, and the log has the stack. */
 export function failedOutcome(error: unknown): Outcome {
   const known = reasons.find(([kind]) => error instanceof kind);
   const message = error instanceof Error ? error.message : String(error);
-  return { type: 'failed', reason: known?.[1] ?? 'trainer_crashed', message: message.slice(0, 10_000) };
+  const unforeseen = message === allocationFailed ? 'out_of_memory' : 'trainer_crashed';
+  return { type: 'failed', reason: known?.[1] ?? unforeseen, message: message.slice(0, 10_000) };
 }

@@ -53,6 +53,19 @@ describe('posting a job', () => {
     ]);
   });
 
+  test.each([
+    ['steps', { kind: 'math', data: 'math', steps: 3e9 }],
+    ['temperature', { kind: 'math', data: 'math', steps: 1, temperature: 1e-40 }],
+    ['rollouts', { kind: 'math', data: 'math', steps: 1, rollouts: 1e6 }],
+    ['batch', { kind: 'sft', data: 'sft', batch: 1e9 }],
+    ['epochs', { kind: 'sft', data: 'sft', epochs: 1e300 }],
+  ])('422 for %s that no runner could keep to', async (field, stage) => {
+    const response = await post(spec({ stages: [stage] }));
+    expect(response.status).toBe(422);
+    const { issues } = await bodyOf<Problem>(response);
+    expect(issues?.map((issue) => issue.pointer)).toEqual([`/stages/0/${field}`]);
+  });
+
   test('422 names references that do not hold: missing, of the wrong kind, broken', async () => {
     await api.client().createDataset({ name: 'broken', kind: 'math' }, '{"prompt":1}');
     const stages = [

@@ -5,6 +5,7 @@ import type { Entry } from '../../api/contract/event.ts';
 import type { ExpandedSpec } from '../../api/contract/expand.ts';
 import type { SampleLine } from '../../api/contract/results.ts';
 import { runCascade } from '../../runner/cascade/run.ts';
+import { Diverged } from '../../runner/cascade/diverged.ts';
 import type { Host, Point, PointKind } from '../../runner/cascade/run.ts';
 import { DataError } from '../../runner/data/error.ts';
 import type { LearnerState } from '../../runner/engine/learner/learner.ts';
@@ -39,7 +40,11 @@ const copyOf = ({ weights, firstMoment, secondMoment, stepCount }: LearnerState)
   stepCount,
 });
 
-async function record(spec: ExpandedSpec, from?: Snapshot): Promise<Record> {
+async function record(
+  spec: ExpandedSpec,
+  from?: Snapshot,
+  spoil: (state: LearnerState) => void = () => undefined,
+): Promise<Record> {
   const policy = await tinyPolicy(runtime);
   const entries: Entry[] = [];
   const samples: SampleLine[] = [];
@@ -53,6 +58,7 @@ async function record(spec: ExpandedSpec, from?: Snapshot): Promise<Record> {
   };
   try {
     if (from !== undefined) policy.learner.restore(from.state);
+    spoil(policy.learner.state);
     await runCascade(spec, policy, tinyDatasets, host, from?.point);
     return { entries, samples, snapshots, final: copyOf(policy.learner.state) };
   } finally {
@@ -168,5 +174,22 @@ describe('runCascade', () => {
     );
     expect(entries.filter(({ type }) => type === 'step_skipped')).toHaveLength(2);
     expect(final.weights).toEqual(snapshots.find(({ kind }) => kind === 'stage_end')!.state.weights);
+  });
+
+  it.each([
+    ['the last step', { sftSteps: 1, mathSteps: 1 }],
+    ['a step in the middle', { sftSteps: 3, mathSteps: 1 }],
+  ])('has diverged where %s makes the weights no numbers, and keeps no snapshot of them', async (_, size) => {
+    const spec = tinySpec({ ...size, everySteps: 1 });
+    const stages = spec.stages.map((stage) => ({ ...stage, lr: 1e39 }));
+    const run = record({ ...spec, stages });
+    await expect(run).rejects.toThrow(/^stage sft, step 1: .*lower the learning rate \(it was 1e\+39\)/);
+    await expect(run).rejects.toBeInstanceOf(Diverged);
+  });
+
+  it('has diverged where the model gives no probabilities: no evaluation, no step of it counts', async () => {
+    await expect(record(tinySpec(), undefined, ({ weights }) => weights.fill(NaN))).rejects.toBeInstanceOf(
+      Diverged,
+    );
   });
 });

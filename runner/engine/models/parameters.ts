@@ -50,6 +50,11 @@ export function parameterLayout(config: LlamaConfig): ParameterLayout {
 
 const aligned = (elements: number): number => Math.ceil(elements / alignment) * alignment;
 
+/** Weights that are not this configuration's, or no numbers. */
+export class UnfitWeights extends Error {
+  override readonly name = 'UnfitWeights';
+}
+
 /** The part of an arena that is tensor `name`: a view, not a copy. */
 export function slotView(layout: ParameterLayout, arena: Arena, name: string): Arena {
   const slot = layout.slots.get(name);
@@ -69,27 +74,33 @@ function listed(names: readonly string[]): string {
 }
 
 /**
- * An arena filled with `weights`. Missing, unused and misshapen tensors are refused by name.
+ * An arena filled with `weights`. Missing, unused and misshapen tensors, and those with a value that is not finite, are
+ * refused by name.
  * A tied model's file may repeat the embedding as `lm_head.weight`; that copy is not used.
  */
 export function packWeights(config: LlamaConfig, layout: ParameterLayout, weights: Weights): Arena {
   const missing = [...layout.slots.keys()].filter((name) => !weights.has(name));
   if (missing.length > 0)
-    throw new Error(`the model's weights lack ${missing.length} tensors: ${listed(missing)}`);
+    throw new UnfitWeights(`the model's weights lack ${missing.length} tensors: ${listed(missing)}`);
   const ignorable = (name: string): boolean => config.tieWordEmbeddings && name === 'lm_head.weight';
   const unused = [...weights.keys()].filter((name) => !layout.slots.has(name) && !ignorable(name));
   if (unused.length > 0)
-    throw new Error(
+    throw new UnfitWeights(
       `the model's weights hold ${unused.length} tensors that its configuration has no use for: ${listed(unused)}`,
     );
   const arena = new Float32Array(layout.size);
   for (const { name, shape, offset } of layout.slots.values()) {
     const given = weights.get(name)!;
     if (!sameShape(given.shape, shape)) {
-      throw new Error(
+      throw new UnfitWeights(
         `tensor "${name}" has shape [${given.shape.join(', ')}], the configuration needs [${shape.join(', ')}]`,
       );
     }
+    const wrong = given.data.findIndex((value) => !Number.isFinite(value));
+    if (wrong >= 0)
+      throw new UnfitWeights(
+        `tensor "${name}" holds ${given.data[wrong]} at element ${wrong}: no finite number`,
+      );
     arena.set(given.data, offset);
   }
   return arena;

@@ -6,6 +6,7 @@ import {
   packWeights,
   parameterLayout,
   slotView,
+  UnfitWeights,
 } from '../../../runner/engine/models/parameters.ts';
 import { tinyConfig } from './tiny-config.ts';
 
@@ -52,6 +53,16 @@ describe('layout', () => {
       expect(data.buffer).toBe(arena.buffer);
     }
     expect(() => slotView(layout, arena, 'model.nothing')).toThrow(/no parameter "model\.nothing"/);
+  });
+
+  test.each([NaN, Infinity, -Infinity])('a weight that is %d is refused by its tensor', (value) => {
+    const weights = initialWeights(tinyConfig, 1);
+    const name = blockTensorName(1, 'q');
+    const { data, shape } = weights.get(name)!;
+    const spoilt = data.slice().fill(value, 3, 4);
+    expect(() =>
+      packWeights(tinyConfig, layout, new Map([...weights, [name, { shape, data: spoilt }]])),
+    ).toThrow(new UnfitWeights(`tensor "${name}" holds ${value} at element 3: no finite number`));
   });
 
   test('q, k, v and gate, up have no gaps between them, whatever the sizes', () => {

@@ -74,6 +74,8 @@ export interface ToUploader {
 export type TransferFailureCode = 'unavailable' | 'missing' | 'corrupt' | 'scratch_full';
 
 export type FromUploader =
+  /** Said every second, whatever the store does: a process that does not is stuck. */
+  | { readonly type: 'alive' }
   /** `commit` is the answer to `store_snapshot`. */
   | { readonly type: 'done'; readonly id: number; readonly commit?: CheckpointCommit }
   | {

@@ -42,6 +42,8 @@ function main(): void {
   process.on('message', (message) => {
     turn = turn.then(async () => process.send?.(await answer(context, message as ToUploader)));
   });
+  const alive: FromUploader = { type: 'alive' };
+  setInterval(() => process.send?.(alive), 1_000).unref();
   // Without its supervisor it has no work; the terminal's Ctrl-C is the supervisor's to act on.
   process.on('disconnect', () => process.exit(0));
   process.on('SIGINT', () => undefined);

@@ -176,6 +176,8 @@ export class Attempt {
     const limit = this.#options.claim.spec.stall_timeout;
     clearTimeout(this.#stall);
     this.#stall = setTimeout(() => {
+      // It may be waiting for us: no further snapshot is written before this one is in the store.
+      if (this.#transfers.size > 0) return this.#watchForStall();
       this.#fail(
         'stalled',
         `the trainer gave no sign of life for ${limit} (stall_timeout). ${this.#log.lastLines()}`,
@@ -204,7 +206,10 @@ export class Attempt {
 
   #track(transfer: Promise<void>): void {
     this.#transfers.add(transfer);
-    void transfer.finally(() => this.#transfers.delete(transfer));
+    void transfer.finally(() => {
+      this.#transfers.delete(transfer);
+      if (!this.#ended) this.#watchForStall();
+    });
   }
 
   async #keepSnapshot({ dir, meta }: Extract<FromTrainer, { type: 'snapshot' }>): Promise<void> {

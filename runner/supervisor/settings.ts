@@ -17,6 +17,8 @@ export interface Timing {
   readonly exitGraceMs: number;
   /** For the last reports when the runner itself is stopped. */
   readonly stopMs: number;
+  /** The uploader speaks every second; one that says nothing for so long while it has work is ended like a dead one. */
+  readonly uploaderSilenceMs: number;
 }
 
 export const defaultTiming: Timing = {
@@ -25,6 +27,7 @@ export const defaultTiming: Timing = {
   killGraceMs: 1_000,
   exitGraceMs: 10_000,
   stopMs: 5_000,
+  uploaderSilenceMs: 30_000,
 };
 
 export interface Settings {

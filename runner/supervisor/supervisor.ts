@@ -41,7 +41,7 @@ export class Supervisor {
     this.#stopping = stopping;
     this.#log = log;
     this.#service = createClient({ url: settings.url, key: settings.token, tries: 1 }).runner;
-    this.#uploader = new UploaderProcess(settings.uploaderEntry, env);
+    this.#uploader = new UploaderProcess(settings.uploaderEntry, env, settings.timing.uploaderSilenceMs);
   }
 
   /** Runs until stopped; resolves when no child and no scratch folder is left. Throws RunnerRefused. */

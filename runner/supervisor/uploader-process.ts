@@ -40,10 +40,12 @@ export class UploaderProcess {
   #deaths = 0;
   #lastId = 0;
   #closed = false;
+  readonly #silenceMs: number;
 
-  constructor(entry: string, env: NodeJS.ProcessEnv) {
+  constructor(entry: string, env: NodeJS.ProcessEnv, silenceMs: number) {
     this.#entry = entry;
     this.#env = env;
+    this.#silenceMs = silenceMs;
   }
 
   /** For tests that kill it. */
@@ -78,9 +80,26 @@ export class UploaderProcess {
     if (this.#closed) return;
     const child = forkChild(this.#entry, { env: this.#env, output: 'inherit' });
     this.#child = child;
+    const unwatch = this.#watchForSilence(child);
     child.on('message', (message) => this.#settle(message as FromUploader));
-    this.#exited = exitOf(child).then((exit) => this.#restart(exit.signal ?? `code ${exit.code}`));
+    this.#exited = exitOf(child).then((exit) => {
+      unwatch();
+      this.#restart(exit.signal ?? `code ${exit.code}`);
+    });
     for (const { message } of this.#pending.values()) this.#send(message);
+  }
+
+  /** Ends a child that has work and says nothing. Returns how to stop watching. */
+  #watchForSilence(child: ChildProcess): () => void {
+    let heard = performance.now();
+    child.on('message', () => (heard = performance.now()));
+    const isSilent = (): boolean => this.#pending.size > 0 && performance.now() - heard > this.#silenceMs;
+    const timer = setInterval(() => {
+      // Where this process itself had been stopped, messages wait to be read: only after them is it silence.
+      if (isSilent()) setImmediate(() => isSilent() && child.kill('SIGKILL'));
+    }, this.#silenceMs / 4);
+    timer.unref();
+    return () => clearInterval(timer);
   }
 
   #send(message: ToUploader): void {
@@ -89,6 +108,7 @@ export class UploaderProcess {
   }
 
   #settle(message: FromUploader): void {
+    if (message.type === 'alive') return;
     const pending = this.#pending.get(message.id);
     if (pending === undefined) return;
     this.#pending.delete(message.id);

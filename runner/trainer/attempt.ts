@@ -17,6 +17,7 @@ import type { Conditions } from './conditions.ts';
 import { loadModel } from './load-model.ts';
 import { ProcessHost } from './process-host.ts';
 import { restore, snapshotContents } from './resume-state.ts';
+import { withSignsOfLife } from './signs-of-life.ts';
 
 /** `onHost` hands out the host as soon as it can take the supervisor's answers. */
 export async function runAttempt(
@@ -27,7 +28,8 @@ export async function runAttempt(
   const { claim, inputs, scratch } = start;
   const scope = new Scope();
   try {
-    const runtime = scope.own(createRuntime({ warn: (message) => console.warn(message) }));
+    const bare = createRuntime({ warn: (message) => console.warn(message) });
+    const runtime = scope.own(withSignsOfLife(bare, () => send({ type: 'alive' })));
     const data = await readDatasets(start);
     await checkGold(claim.spec, data);
     const model = await loadModel(claim.spec.model.init, inputs, claim.spec.seed);

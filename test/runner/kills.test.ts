@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { openCheckpoint } from '../../runner/checkpoint/read.ts';
 import { startBench, until } from './support/bench.ts';
-import { claim } from './support/claims.ts';
+import { claim, spec } from './support/claims.ts';
 import { FakeService } from './support/fake-service.ts';
 import { childOf, isAlive } from './support/processes.ts';
 import { tempDir } from '../support/temp-dir.ts';
@@ -44,6 +44,25 @@ describe.skipIf(process.platform !== 'linux')(
         expect(commits.map(({ step }) => step)).toEqual([2, 4]);
         for (const { prefix } of commits) await openCheckpoint(join(bench.storeDir, prefix));
         expect(childOf(process.pid, 'uploader.ts')).not.toBe(uploader);
+      } finally {
+        await bench.stop();
+      }
+    });
+
+    it('an uploader that is stuck is ended, its transfer redone; the trainer that waits for it is not stalled', async () => {
+      const bench = await startBench();
+      try {
+        bench.env['SCRIPT_MEGABYTES'] = '48';
+        bench.service.claims.push(
+          claim('train', { lease_ms: 30_000, spec: spec('train', { stall_timeout: '1s' }) }),
+        );
+        await until('a large file arrives', () => arrivingBytes(bench.storeDir) > 1 << 20);
+        const uploader = childOf(process.pid, 'uploader.ts')!;
+        process.kill(uploader, 'SIGSTOP');
+        await until('the attempt has finished', () => bench.service.outcome !== undefined, 60_000);
+        expect(bench.service.outcome).toEqual({ type: 'succeeded' });
+        expect(bench.service.bodies('checkpoints').map(({ checkpoint }) => checkpoint.step)).toEqual([2, 4]);
+        expect(isAlive(uploader)).toBe(false);
       } finally {
         await bench.stop();
       }

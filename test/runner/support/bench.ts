@@ -68,6 +68,7 @@ export async function startBench(
       killGraceMs: 200,
       exitGraceMs: 300,
       stopMs: 2_000,
+      uploaderSilenceMs: 3_000,
     },
   };
   const stopping = new AbortController();

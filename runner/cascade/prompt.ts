@@ -31,8 +31,8 @@ export function roomyPrompts(
   where: string,
 ): Int32Array[] {
   return rows.map(({ prompt }, index) => {
-    const tokens_T = promptTokens(tokenizer, prompt, format);
     const at = `${where}, row ${index}`;
+    const tokens_T = tokensOfRow(at, () => promptTokens(tokenizer, prompt, format));
     if (tokens_T.length === 0)
       throw new DataError(`${at}: the prompt has no token to answer; begin it with the model's BOS`);
     if (tokens_T.length + maxResponse > learner.maxLength)
@@ -41,6 +41,15 @@ export function roomyPrompts(
       );
     return tokens_T;
   });
+}
+
+/** What a row's text makes the tokenizer or the chat template refuse is the row's fault, and named with its place. */
+export function tokensOfRow<T>(at: string, tokenize: () => T): T {
+  try {
+    return tokenize();
+  } catch (cause) {
+    throw new DataError(`${at}: ${(cause as Error).message}`, { cause });
+  }
 }
 
 /** A conversation as (everything before the last answer, the last answer with its end): only the latter is learnt. */

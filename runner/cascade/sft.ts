@@ -6,7 +6,7 @@ import { DataError } from '../data/error.ts';
 import { sftWeights } from './objective.ts';
 import type { TokenPair } from './objective.ts';
 import type { Policy } from './policy.ts';
-import { conversationTokens } from './prompt.ts';
+import { conversationTokens, tokensOfRow } from './prompt.ts';
 import type { StageRun } from './stage-run.ts';
 import { update } from './update.ts';
 
@@ -54,12 +54,15 @@ const stepsOf = (epochs: number, rows: number, batch: number): number =>
   Math.max(1, Math.ceil((epochs * rows) / batch - 1e-9));
 
 function tokenize(policy: Policy, stage: ExpandedSftStage, row: SftRow, index: number): TokenPair {
-  const pair = conversationTokens(policy.tokenizer, row.messages, stage.prompt_format);
+  const at = `stage ${stage.name}, dataset ${stage.data}, row ${index}`;
+  const pair = tokensOfRow(at, () => conversationTokens(policy.tokenizer, row.messages, stage.prompt_format));
+  if (pair.prompt.length === 0)
+    throw new DataError(`${at}: no token comes before the answer; begin with the model's BOS`);
   const length = pair.prompt.length + pair.response.length;
   const limit = Math.min(stage.max_length, policy.learner.maxLength);
   if (length > limit) {
     throw new DataError(
-      `stage ${stage.name}, dataset ${stage.data}, row ${index}: ${length} tokens, more than the limit of ${limit} (max_length, or the model's own)`,
+      `${at}: ${length} tokens, more than the limit of ${limit} (max_length, or the model's own)`,
     );
   }
   return pair;

@@ -9,6 +9,8 @@ function reasonOf({ kind, code }: TransferFailed): FailureReason {
   if (code === 'scratch_full') return 'scratch_full';
   // What was to be stored is not what the trainer wrote: its machine is at fault, another attempt may do better.
   if (kind === 'store_snapshot' || kind === 'store_file') return 'trainer_crashed';
+  // A committed checkpoint was whole: this store has lost it, or it is not the store that the job's other runners use.
+  if (kind === 'fetch_checkpoint') return 'store_unavailable';
   return kind === 'fetch_file' ? 'invalid_data' : 'invalid_model';
 }
 

@@ -55,9 +55,10 @@ async function main(): Promise<void> {
 
 function listen(server: Server, host: string, port: number): Promise<string> {
   return new Promise((resolve, reject) => {
-    server.once('error', (error) =>
-      reject(new SettingsError(`cannot listen on ${host}:${port}: ${error.message}`)),
-    );
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      const hint = error.code === 'EADDRINUSE' ? '; choose another port (serve: --port, else PORT)' : '';
+      reject(new SettingsError(`cannot listen on ${host}:${port}: ${error.message}${hint}`));
+    });
     server.listen(port, host, () => {
       const address = server.address();
       const bound = typeof address === 'object' && address !== null ? address.port : port;

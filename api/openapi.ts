@@ -7,7 +7,7 @@ import type { Env } from './context.ts';
 import { issuesOf } from './contract/issues.ts';
 import type { ProblemCode } from './contract/problem.ts';
 import { problem, problems } from './contract/problem.ts';
-import { ProblemError } from './problem.ts';
+import { inWords, ProblemError } from './problem.ts';
 
 export type Router = OpenAPIHono<Env>;
 
@@ -24,12 +24,10 @@ const refuse: Hook<unknown, Env, string, unknown> = (result) => {
   if (result.success) return;
   const issues = issuesOf(result.error);
   const code = codeOfTarget[result.target] ?? 'invalid_query';
-  const [first] = issues;
-  const more = issues.length > 1 ? `, and ${issues.length - 1} more` : '';
-  const place = first === undefined || first.pointer === '' ? result.target : first.pointer;
   if (code === 'not_found')
-    throw new ProblemError(code, `the path names nothing: ${first?.message ?? 'not an id'}`);
-  throw new ProblemError(code, `${place}: ${first?.message ?? 'not valid'}${more}`, { issues });
+    throw new ProblemError(code, `the path names nothing: ${issues[0]?.message ?? 'not an id'}`);
+  const whole = result.target === 'json' ? 'the body' : `the ${result.target}`;
+  throw new ProblemError(code, inWords(issues, whole), { issues });
 };
 
 export const json = <T extends z.ZodType>(schema: T, description: string) => ({

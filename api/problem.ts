@@ -42,6 +42,13 @@ export function problemResponse(error: ProblemError): Response {
   });
 }
 
+/** The first fault in words, and how many more there are. */
+export function inWords(issues: readonly Issue[], whole = 'the body'): string {
+  const [first] = issues;
+  const more = issues.length > 1 ? `, and ${issues.length - 1} more` : '';
+  return `${first?.pointer || whole}: ${first?.message ?? 'not valid'}${more}`;
+}
+
 export const notFound = (what: string, id: string): ProblemError =>
   new ProblemError(
     'not_found',

@@ -16,10 +16,13 @@ function explainProblem({ code, status, detail, issues }: ApiError): string {
   if (code === 'unauthorized')
     return 'the service does not accept the key. Set MILLRACE_KEY, or use the data directory that serve wrote with --data-dir.';
   if (code === 'forbidden') return `the key may not do this: ${detail}`;
-  const places = issues.map(
-    ({ pointer, message }) => `\n  ${pointer === '' ? '(the spec)' : pointer}: ${message}`,
-  );
-  return `${detail}${code === 'unknown' ? ` (status ${status})` : ''}${places.join('')}`;
+  if (code === 'unknown')
+    return `${detail} (status ${status}): not an answer of millrace. Does MILLRACE_URL name the service?`;
+  // The detail says the first fault.
+  const places = issues
+    .slice(1)
+    .map(({ pointer, message }) => `\n  ${pointer === '' ? '(the body)' : pointer}: ${message}`);
+  return places.length === 0 ? detail : `${detail.replace(/, and \d+ more$/, '')}${places.join('')}`;
 }
 
 /** Errors of files and sockets name the call and the path themselves. */

@@ -2,7 +2,7 @@
 // direction of the list, `before` goes back; the ids to give are the page's own `last_id` and `first_id`.
 import { z } from 'zod';
 
-const limit = z.coerce.number().int().min(1).max(200).default(20);
+const limit = z.coerce.number('a whole number is wanted').int().min(1).max(200).default(20);
 
 export const pageQuery = z.object({
   limit,
@@ -21,9 +21,9 @@ export type PageQuery = z.infer<typeof pageQuery>;
 
 /** Lists that are ordered by a number: events, metrics. */
 export const sequenceQuery = z.object({
-  limit: z.coerce.number().int().min(1).max(1000).default(100),
+  limit: z.coerce.number('a whole number is wanted').int().min(1).max(1000).default(100),
   after: z.coerce
-    .number()
+    .number('a whole number is wanted')
     .int()
     .min(0)
     .max(Number.MAX_SAFE_INTEGER)

@@ -6,7 +6,7 @@ import type { Issue } from '../contract/issues.ts';
 import { issuesOf } from '../contract/issues.ts';
 import type { RowMapping } from '../contract/mapping.ts';
 import { fieldsOf } from '../contract/mapping.ts';
-import { ProblemError } from '../problem.ts';
+import { inWords, ProblemError } from '../problem.ts';
 
 /** @throws ProblemError invalid_query naming what is wrong with `fields`. */
 export function mappingOf(query: z.infer<typeof datasetQuery>): RowMapping {
@@ -37,7 +37,5 @@ function parseFields(text: string): unknown {
 
 function refuse(issues: readonly Issue[]): ProblemError {
   const placed = issues.map(({ pointer, message }) => ({ pointer: `/fields${pointer}`, message }));
-  return new ProblemError('invalid_query', `${placed[0]?.pointer}: ${placed[0]?.message}`, {
-    issues: placed,
-  });
+  return new ProblemError('invalid_query', inWords(placed), { issues: placed });
 }

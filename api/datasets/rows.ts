@@ -24,7 +24,7 @@ function parseLine(text: string, number: number): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    throw unreadable(number, cause);
+    throw unreadable(number, cause, isSeveralRows(text) ? lostBreaks : '');
   }
 }
 
@@ -110,8 +110,11 @@ function decodeLine(bytes: Uint8Array, number: number): string {
   }
 }
 
-function unreadable(line: number, cause: unknown): ProblemError {
-  const why = cause instanceof Error ? cause.message : String(cause);
+const isSeveralRows = (line: string): boolean => /\}\s*\{/.test(line);
+const lostBreaks = ': several rows on one line; a file is sent whole with curl --data-binary, not -d';
+
+function unreadable(line: number, cause: unknown, hint = ''): ProblemError {
+  const why = `${cause instanceof Error ? cause.message : String(cause)}${hint}`;
   return new ProblemError('invalid_dataset', `line ${line} of the body cannot be read: ${why}`, {
     issues: [{ pointer: '', message: `line ${line}: ${why}` }],
     cause,

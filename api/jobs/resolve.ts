@@ -8,7 +8,7 @@ import type { DataReference, ExpandedSpec } from '../contract/expand.ts';
 import { dataReferences, expandSpec } from '../contract/expand.ts';
 import type { Issue } from '../contract/issues.ts';
 import type { JobSpec } from '../contract/spec.ts';
-import { ProblemError } from '../problem.ts';
+import { inWords, ProblemError } from '../problem.ts';
 
 /** @throws ProblemError invalid_spec naming every reference that does not hold. */
 export async function resolveSpec(db: Database, projectId: string, spec: JobSpec): Promise<ExpandedSpec> {
@@ -23,13 +23,19 @@ export async function resolveSpec(db: Database, projectId: string, spec: JobSpec
     ...references.flatMap((reference) => datasetIssue(reference, found.get(reference.data))),
     ...(await checkpointIssue(db, projectId, spec)),
   ];
-  if (issues.length > 0)
-    throw new ProblemError('invalid_spec', `${issues[0]?.pointer}: ${issues[0]?.message}`, { issues });
+  if (issues.length > 0) throw new ProblemError('invalid_spec', inWords(issues), { issues });
   return expandSpec(spec, new Map([...found].map(([said, row]) => [said, row.id])));
 }
 
 function datasetIssue({ pointer, data, kind }: DataReference, row: DatasetRow | undefined): Issue[] {
   const what = JSON.stringify(data.slice(0, 100));
+  if (row === undefined && data.startsWith('file:'))
+    return [
+      {
+        pointer,
+        message: `${what}: files are for millrace submit, which uploads them; name a dataset (POST /v1/datasets)`,
+      },
+    ];
   if (row === undefined)
     return [{ pointer, message: `there is no dataset ${what}: register it first (POST /v1/datasets)` }];
   if (row.kind !== kind)

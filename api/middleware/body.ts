@@ -3,7 +3,7 @@
 // are replaced, since a report that is refused would stop a job.
 import type { MiddlewareHandler } from 'hono';
 import { decodeUtf8, isTooDeep, replaceUnstorable, unstorableIssues } from '../json.ts';
-import { ProblemError } from '../problem.ts';
+import { inWords, ProblemError } from '../problem.ts';
 
 /** @throws ProblemError too_large, invalid_json, invalid_spec. */
 export function jsonBody(options: {
@@ -24,7 +24,7 @@ export function jsonBody(options: {
     const value = parse(text);
     const issues = unstorableIssues(value);
     if (issues.length > 0 && (isTooDeep(issues) || options.foreignText !== true))
-      throw new ProblemError('invalid_spec', `${issues[0]?.pointer}: ${issues[0]?.message}`, { issues });
+      throw new ProblemError('invalid_spec', inWords(issues), { issues });
     const clean = issues.length > 0 ? JSON.stringify(replaceUnstorable(value)) : text;
     // Hono types this cache by what its promises resolve to.
     c.req.bodyCache.text = Promise.resolve(clean) as unknown as string;

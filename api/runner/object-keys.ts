@@ -4,7 +4,7 @@ import type { z } from 'zod';
 import { keyProblem } from '../../store/keys.ts';
 import type { Issue } from '../contract/issues.ts';
 import type { ReportRequest, checkpointRequest } from '../contract/runner.ts';
-import { ProblemError } from '../problem.ts';
+import { inWords, ProblemError } from '../problem.ts';
 
 type CheckpointRequest = z.infer<typeof checkpointRequest>;
 
@@ -33,6 +33,5 @@ function issueOf(pointer: string, key: string, prefix: string): Issue[] {
 }
 
 function refuse(issues: readonly Issue[]): void {
-  if (issues.length > 0)
-    throw new ProblemError('invalid_spec', `${issues[0]?.pointer}: ${issues[0]?.message}`, { issues });
+  if (issues.length > 0) throw new ProblemError('invalid_spec', inWords(issues), { issues });
 }

@@ -1,5 +1,5 @@
 // The log of one service. Starts a new file when the old one has grown large, and keeps one old file.
-import { closeSync, mkdirSync, openSync, readFileSync, renameSync, statSync } from 'node:fs';
+import { closeSync, fstatSync, mkdirSync, openSync, readFileSync, renameSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 const limitBytes = 16 * 1024 * 1024;
@@ -14,10 +14,14 @@ export function openLog(path: string): number {
 
 export const closeLog = closeSync;
 
-/** The last lines, for an error message. */
-export function lastLines(path: string, count = 5): string {
+/** Where the next line will begin. */
+export const sizeOfLog = (log: number): number => fstatSync(log).size;
+
+/** The last lines from a byte on, for an error message. */
+export function lastLines(path: string, from: number, count = 5): string {
   try {
-    return readFileSync(path, 'utf8').trimEnd().split('\n').slice(-count).join('\n');
+    const text = readFileSync(path).subarray(from).toString();
+    return text.trimEnd().split('\n').slice(-count).join('\n');
   } catch {
     return '';
   }

@@ -46,7 +46,7 @@ export async function withOneMachine<T>(
   work: (address: Address) => Promise<T>,
 ): Promise<T> {
   const { dir, say } = options;
-  for (const folder of [dir.root, dir.logs, dir.store, dir.scratch]) mkdirSync(folder, { recursive: true });
+  makeFolders(dir);
   const unlock = takeLock(dir.lock);
   const started: Service[] = [];
   try {
@@ -62,6 +62,17 @@ export async function withOneMachine<T>(
     }
   } finally {
     unlock();
+  }
+}
+
+function makeFolders(dir: DataDir): void {
+  try {
+    for (const folder of [dir.root, dir.logs, dir.store, dir.scratch]) mkdirSync(folder, { recursive: true });
+  } catch (error) {
+    throw new UserError(
+      `${dir.root} cannot be the data directory: ${(error as Error).message}; choose another with --data-dir`,
+      { cause: error },
+    );
   }
 }
 
@@ -81,7 +92,7 @@ async function start(
   const storeUrl = process.env['STORE_URL'] ?? pathToFileURL(dir.store).href;
   const database = await startDatabase(launch, dir, interrupt);
   const url = await startApi(launch, options, { ...process.env, STORE_URL: storeUrl }, database, interrupt);
-  await untilReady(url, interrupt);
+  await untilReady(url, { interrupt, say: options.say });
 
   const service = { url, databaseUrl: database.url };
   const key = await ensureKey({ ...service, file: dir.adminKey, name: 'admin', scopes: 'admin' }, interrupt);

@@ -5,7 +5,7 @@ import { spawn } from 'node:child_process';
 import { writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
-import { closeLog, lastLines, openLog } from './log-file.ts';
+import { closeLog, lastLines, openLog, sizeOfLog } from './log-file.ts';
 import type { ProcessIdentity } from './process-tree.ts';
 import { endTree, identityOf } from './process-tree.ts';
 
@@ -49,6 +49,8 @@ export interface Service {
 interface Run {
   readonly identity: ProcessIdentity;
   readonly exited: Promise<string>;
+  /** Where its part of the log begins. */
+  readonly logFrom: number;
 }
 
 export function startService(options: ServiceOptions): Service {
@@ -84,7 +86,9 @@ export function startService(options: ServiceOptions): Service {
       if (stopping.signal.aborted) return;
       if (!wasReady) {
         neverReady(
-          new Error(`${options.name} ended before it was ready (${why}): ${lastLines(options.log)}`),
+          new Error(
+            `${options.name} ended before it was ready (${why}): ${lastLines(options.log, current.logFrom)}`,
+          ),
         );
         return;
       }
@@ -100,6 +104,7 @@ export function startService(options: ServiceOptions): Service {
 
 function start(options: ServiceOptions, onAddress: (address: string) => void): Run {
   const log = openLog(options.log);
+  const logFrom = sizeOfLog(log);
   // A group of its own, so that Ctrl-C reaches `serve` only; a standard input that closes when `serve` is gone.
   const child = spawn(process.execPath, [options.entry, ...(options.args ?? [])], {
     env: options.env(),
@@ -115,7 +120,7 @@ function start(options: ServiceOptions, onAddress: (address: string) => void): R
     if (identity !== undefined) options.onProcess(identity, 'ended');
     return why;
   });
-  return { identity: identity ?? { pid: -1, started: -1 }, exited };
+  return { identity: identity ?? { pid: -1, started: -1 }, exited, logFrom };
 }
 
 function readOutput(

@@ -1,6 +1,6 @@
 // A job spec in a file: read, checked against the contract before anything is uploaded, and its local references
 // found: `file:PATH` in `data` and relative model and tokenizer directories, both relative to the file.
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { issuesOf } from '../../api/contract/issues.ts';
 import type { DataReference } from '../../api/contract/expand.ts';
@@ -49,7 +49,7 @@ function parseJson(path: string): unknown {
   try {
     text = readFileSync(path, 'utf8');
   } catch (error) {
-    throw new UserError(`the spec cannot be read: ${(error as Error).message}`);
+    throw new UserError(`the spec ${path} cannot be read: ${(error as Error).message}`);
   }
   try {
     return JSON.parse(text);
@@ -61,7 +61,10 @@ function parseJson(path: string): unknown {
 function localFile(reference: DataReference, specPath: string): LocalData[] {
   if (!reference.data.startsWith('file:')) return [];
   const file = resolve(dirname(specPath), reference.data.slice('file:'.length));
-  if (!existsSync(file)) throw new UserError(`${specPath}, ${reference.pointer}: there is no file ${file}`);
+  const stat = statSync(file, { throwIfNoEntry: false });
+  if (stat === undefined) throw new UserError(`${specPath}, ${reference.pointer}: there is no file ${file}`);
+  if (stat.isDirectory())
+    throw new UserError(`${specPath}, ${reference.pointer}: ${file} is a directory, rows are in a file`);
   return [{ ...reference, file }];
 }
 

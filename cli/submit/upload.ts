@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import { createReadStream, openAsBlob } from 'node:fs';
 import { basename } from 'node:path';
 import type { Client } from '../../api/client.ts';
+import { ApiError } from '../../api/client.ts';
 import type { Dataset } from '../../api/contract/dataset.ts';
 import { UserError } from '../user-error.ts';
 import type { LocalData } from './spec-file.ts';
@@ -21,7 +22,9 @@ export async function uploadData(
   for (const { file, kind, pointer } of data) {
     const name = await datasetName(file, kind);
     if (!done.has(name)) {
-      const dataset = await client.createDataset({ name, kind }, await openAsBlob(file));
+      const dataset = await client.createDataset({ name, kind }, await openAsBlob(file)).catch((error) => {
+        throw aboutFile(error, file);
+      });
       if (dataset.state === 'invalid') throw new UserError(brokenRows(file, dataset));
       say(`dataset ${name}: ${dataset.rows} rows of ${file}`);
       done.set(name, dataset.id);
@@ -29,6 +32,12 @@ export async function uploadData(
     ids.set(pointer, done.get(name)!);
   }
   return ids;
+}
+
+/** What the service says of "the body" is about the file. */
+function aboutFile(error: unknown, file: string): unknown {
+  const isFile = error instanceof ApiError && ['invalid_dataset', 'too_large'].includes(error.code);
+  return isFile ? new UserError(`${file}: ${error.detail}`, { cause: error }) : error;
 }
 
 /** `<file>-<kind>-<first 12 digits of SHA-256>`. */
@@ -47,6 +56,6 @@ function brokenRows(file: string, { report, kind }: Dataset): string {
   const rows = report.issues
     .slice(0, shownIssues)
     .map(({ row, pointer, message }) => `\n  row ${row}${pointer === '' ? '' : `, ${pointer}`}: ${message}`);
-  const more = report.broken > rows.length ? `\n  … (rows count from 0)` : '';
-  return `${file}: ${report.broken} of ${report.rows} rows are not ${kind} rows:${rows.join('')}${more}`;
+  const more = report.issues.length > rows.length ? '\n  …' : '';
+  return `${file}: ${report.broken} of ${report.rows} rows (counted from 0) are not ${kind} rows:${rows.join('')}${more}`;
 }

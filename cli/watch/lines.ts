@@ -40,12 +40,12 @@ function measures({
 export function eventLine({ body, attempt }: JobEvent): string | undefined {
   switch (body.type) {
     case 'state':
-      // Why a job waits again was said when its attempt failed.
-      return body.to === 'queued' ? 'job queued' : `job ${body.to}${because(body.reason, body.message)}`;
+      // Why was said when the attempt failed, and is said again at the end.
+      return `job ${body.to}`;
     case 'attempt_started':
       return `attempt ${attempt} on ${body.runner}${body.resumed_from === null ? '' : `, resumed from ${body.resumed_from}`}`;
     case 'attempt_failed':
-      return `attempt ${attempt} failed${because(body.reason, body.message)}${body.retry_at === null ? '' : '; it will be tried again'}`;
+      return `attempt ${attempt} failed${because(body.reason, body.message, body.retry_at === null ? '' : ', it will be tried again')}`;
     case 'stage_started':
       return `stage ${body.stage_index + 1}, ${body.stage}: ${body.steps} steps`;
     case 'stage_finished':
@@ -71,9 +71,12 @@ export function eventLine({ body, attempt }: JobEvent): string | undefined {
   }
 }
 
-/** `failed (invalid_data): …` */
-export const because = (reason: string | null | undefined, message: string | null | undefined): string =>
-  `${reason ? ` (${reason})` : ''}${message ? `: ${message.trim()}` : ''}`;
+/** ` (invalid_data): …`; `then` stands before the message, which may have many lines. */
+export const because = (
+  reason: string | null | undefined,
+  message: string | null | undefined,
+  then = '',
+): string => `${reason ? ` (${reason})` : ''}${then}${message ? `: ${message.trim()}` : ''}`;
 
 export const afterWords = (after: string): string =>
   after === 'initial' ? 'before training' : `after ${after}`;

@@ -2,7 +2,10 @@
 // input. One service for the whole file.
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import { copyFileSync, existsSync, mkdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Client } from '../../api/client.ts';
@@ -178,7 +181,30 @@ describe('bad input', () => {
     });
     const { code, stderr } = await cli('submit', path);
     expect(code).toBe(1);
-    expect(oneMessage(stderr)).toContain('/stage/data: ');
+    expect(oneMessage(stderr).match(/\/stage\/data: there is no dataset/g)).toHaveLength(1);
+  });
+
+  it('what is no JSONL, or no file: the file is named, not a body', async () => {
+    const rows = write('words.jsonl', 'hello\n');
+    const words = await specFile('words.json', {
+      stage: { kind: 'sft', data: 'file:words.jsonl', steps: 1 },
+    });
+    expect(oneMessage((await cli('submit', words)).stderr)).toMatch(`millrace: ${rows}: line 1 of the body`);
+    const folder = await specFile('folder.json', { stage: { kind: 'sft', data: 'file:.', steps: 1 } });
+    expect(oneMessage((await cli('submit', folder)).stderr)).toContain('/stage/data: ');
+    expect(oneMessage((await cli('submit', dir.path)).stderr)).toContain(
+      `the spec ${dir.path} cannot be read`,
+    );
+  });
+
+  it('an address where something else answers', async () => {
+    const other = createServer((_, response) => void response.writeHead(404).end()).listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const url = `http://127.0.0.1:${(other.address() as AddressInfo).port}`;
+    const { code, stderr } = await runCli(['jobs'], { MILLRACE_URL: url, MILLRACE_KEY: 'x' });
+    other.close();
+    expect(code).toBe(1);
+    expect(oneMessage(stderr)).toContain('not an answer of millrace. Does MILLRACE_URL name the service?');
   });
 
   it('broken rows: the file and the rows are named', async () => {
@@ -191,7 +217,7 @@ describe('bad input', () => {
     });
     const { code, stderr } = await cli('submit', path);
     expect(code).toBe(1);
-    expect(oneMessage(stderr)).toMatch(/broken\.jsonl: 1 of 2 rows are not sft rows:\n {2}row 1/);
+    expect(oneMessage(stderr)).toMatch(/broken\.jsonl: 1 of 2 rows \(counted from 0\) are not sft rows:\n {2}row 1/);
   });
 
   it('a model directory that is not there: the job fails and says which', { timeout: 60_000 }, async () => {
@@ -237,5 +263,13 @@ describe('bad input', () => {
     const { code, stderr } = await runCli(['serve', '--port', port, '--data-dir', join(dir.path, 'second')]);
     expect(code).toBe(1);
     expect(oneMessage(stderr)).toContain(`cannot listen on 127.0.0.1:${port}`);
+    expect(stderr).toContain('--port');
+  });
+
+  it('a data directory that is a file', async () => {
+    const path = write('a-file', '');
+    const { code, stderr } = await runCli(['serve', '--port', '0', '--data-dir', path]);
+    expect(code).toBe(1);
+    expect(oneMessage(stderr)).toMatch(`${path} cannot be the data directory: `);
   });
 });

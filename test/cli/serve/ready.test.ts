@@ -37,6 +37,14 @@ it('names the store that does not answer', { timeout: 60_000 }, async () => {
     S3_ACCESS_KEY_ID: 'a',
     S3_SECRET_ACCESS_KEY: 'b',
   });
-  const waited = untilReady(await api.ready, new AbortController().signal, 2000);
-  await expect(waited).rejects.toThrow(/is not ready after 2 s: .*"store":"unavailable/);
+  const told: string[] = [];
+  const waited = untilReady(await api.ready, {
+    interrupt: new AbortController().signal,
+    say: (text) => told.push(text),
+    patienceMs: 4000,
+  });
+  await expect(waited).rejects.toThrow(
+    /^the service is not ready after 4 s: the store is unavailable: \w+ \(look at STORE_URL/,
+  );
+  expect(told).toEqual([expect.stringMatching(/^the service is not ready yet: the store is unavailable/)]);
 });

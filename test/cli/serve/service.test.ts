@@ -1,5 +1,5 @@
 // What serve keeps alive: ready lines, restarts with back-off, and an end that leaves nothing.
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ProcessIdentity } from '../../../cli/serve/process-tree.ts';
@@ -73,6 +73,12 @@ describe('a service', () => {
   it('is not started again when it dies before it is ready: the error holds the end of its log', async () => {
     await expect(scripted('mute').ready).rejects.toThrow(/exit code 3.*the flux is missing/s);
     expect(pids().length).toBe(1);
+  });
+
+  it('has nothing of former runs in that error', async () => {
+    writeFileSync(log(), 'a fault of yesterday\n');
+    const error: unknown = await scripted('mute').ready.catch((caught: unknown) => caught);
+    expect(String(error)).toMatch(/: the flux is missing$/);
   });
 
   it('is killed when it ignores SIGTERM', async () => {

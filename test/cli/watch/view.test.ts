@@ -114,7 +114,7 @@ describe('lines', () => {
         retry_at: '2026-01-01T00:00:00Z',
       },
     ]);
-    expect(eventLine(event!)).toBe('attempt 1 failed (out_of_memory): killed; it will be tried again');
+    expect(eventLine(event!)).toBe('attempt 1 failed (out_of_memory), it will be tried again: killed');
   });
 
   it('has a table of evaluations', () => {

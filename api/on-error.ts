@@ -13,7 +13,9 @@ export function classify(error: unknown): ProblemError {
     if (isConnectionFault(cause))
       return new ProblemError(
         'database_unavailable',
-        'the database cannot be reached: try again in a moment',
+        codeOf(cause) === diskFull
+          ? 'the database has no space left on its disk: free some'
+          : 'the database cannot be reached: try again in a moment',
         {
           headers: { 'retry-after': '2' },
           cause: error,
@@ -63,6 +65,9 @@ function ofStore(error: StoreError): ProblemError {
 }
 
 const codeOf = (error: Error): string => String((error as { code?: unknown }).code ?? '');
+
+/** In the class "insufficient resources", which else passes. */
+const diskFull = '53100';
 
 /** Of the driver, of the socket, and of a server that starts, stops or is full (Postgres, appendix A). */
 const connectionCodes =

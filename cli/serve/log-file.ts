@@ -1,5 +1,14 @@
 // The log of one service. Starts a new file when the old one has grown large, and keeps one old file.
-import { closeSync, fstatSync, mkdirSync, openSync, readFileSync, renameSync, statSync } from 'node:fs';
+import {
+  closeSync,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
 import { dirname } from 'node:path';
 
 const limitBytes = 16 * 1024 * 1024;
@@ -13,6 +22,15 @@ export function openLog(path: string): number {
 }
 
 export const closeLog = closeSync;
+
+/** A line that the disk does not take is lost: a full disk ends no service. */
+export function writeLine(log: number, text: string): void {
+  try {
+    writeSync(log, `${text}\n`);
+  } catch {
+    // There is no other place to say it; what the services store on that disk fails in their own words.
+  }
+}
 
 /** Where the next line will begin. */
 export const sizeOfLog = (log: number): number => fstatSync(log).size;

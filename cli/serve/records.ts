@@ -37,8 +37,7 @@ export function keepRecords(path: string): Records {
     note(identity, state) {
       if (state === 'started') running.set(identity.pid, identity);
       else running.delete(identity.pid);
-      writeFileSync(`${path}.new`, JSON.stringify([...running.values()]));
-      renameSync(`${path}.new`, path);
+      writeRecord(path, [...running.values()]);
       guard.stdin.write(`${JSON.stringify({ identity, state })}\n`);
     },
     async close() {
@@ -47,6 +46,16 @@ export function keepRecords(path: string): Records {
       await gone;
     },
   };
+}
+
+/** Where the disk is full only the guard knows, and the services go on. */
+function writeRecord(path: string, running: readonly ProcessIdentity[]): void {
+  try {
+    writeFileSync(`${path}.new`, JSON.stringify(running));
+    renameSync(`${path}.new`, path);
+  } catch {
+    rmSync(`${path}.new`, { force: true });
+  }
 }
 
 function readRecord(path: string): ProcessIdentity[] {

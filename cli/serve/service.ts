@@ -2,10 +2,9 @@
 // dies, ended with its whole tree. It knows nothing of what the process does but its ready line.
 import type { ChildProcess } from 'node:child_process';
 import { spawn } from 'node:child_process';
-import { writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
-import { closeLog, lastLines, openLog, sizeOfLog } from './log-file.ts';
+import { closeLog, lastLines, openLog, sizeOfLog, writeLine } from './log-file.ts';
 import type { ProcessIdentity } from './process-tree.ts';
 import { endTree, identityOf } from './process-tree.ts';
 
@@ -132,7 +131,7 @@ function readOutput(
   child.stdin?.on('error', () => undefined);
   if (child.stdout === null) return;
   createInterface({ input: child.stdout }).on('line', (line) => {
-    writeSync(log, `${line}\n`);
+    writeLine(log, line);
     const address = readyIn?.(line);
     if (address !== undefined) onAddress(address);
   });
@@ -151,6 +150,6 @@ function exitOf(child: ChildProcess): Promise<string> {
 
 function note(path: string, text: string): void {
   const log = openLog(path);
-  writeSync(log, `serve: ${text}\n`);
+  writeLine(log, `serve: ${text}`);
   closeLog(log);
 }

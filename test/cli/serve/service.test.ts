@@ -1,9 +1,10 @@
 // What serve keeps alive: ready lines, restarts with back-off, and an end that leaves nothing.
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ProcessIdentity } from '../../../cli/serve/process-tree.ts';
 import { identityOf, isAlive } from '../../../cli/serve/process-tree.ts';
+import { keepRecords } from '../../../cli/serve/records.ts';
 import type { Service } from '../../../cli/serve/service.ts';
 import { startService } from '../../../cli/serve/service.ts';
 import type { TempDir } from '../../support/temp-dir.ts';
@@ -24,14 +25,14 @@ const pidsFile = (): string => join(dir.path, 'pids');
 const log = (): string => join(dir.path, 'log');
 const pids = (): number[] => readFileSync(pidsFile(), 'utf8').trim().split('\n').map(Number);
 
-function scripted(mode: string, graceMs = 5000): Service & { readonly restarts: string[] } {
+function scripted(mode: string, graceMs = 5000, logPath = log()): Service & { readonly restarts: string[] } {
   const restarts: string[] = [];
   service = startService({
     name: 'scripted',
     entry: join(import.meta.dirname, 'scripted-service.ts'),
     args: [mode, pidsFile()],
     env: () => process.env,
-    log: log(),
+    log: logPath,
     readyIn: (line) => /^ready at (.+)$/.exec(line)?.[1],
     graceMs,
     backoff: { firstMs: 5, mostMs: 20, calmMs: 60_000 },
@@ -79,6 +80,20 @@ describe('a service', () => {
     writeFileSync(log(), 'a fault of yesterday\n');
     const error: unknown = await scripted('mute').ready.catch((caught: unknown) => caught);
     expect(String(error)).toMatch(/: the flux is missing$/);
+  });
+
+  it.runIf(existsSync('/dev/full'))('goes on where its log is on a full disk', async () => {
+    const pid = Number(await scripted('stay', 5000, '/dev/full').ready);
+    expect(isAlive(identityOf(pid))).toBe(true);
+  });
+
+  it('goes on where no record of it can be written', async () => {
+    const records = keepRecords(join(dir.path, 'absent', 'processes.json'));
+    const pid = Number(await scripted('stay').ready);
+    records.note(identityOf(pid), 'started');
+    records.note(identityOf(pid), 'ended');
+    await records.close();
+    expect(isAlive(identityOf(pid))).toBe(true);
   });
 
   it('is killed when it ignores SIGTERM', async () => {

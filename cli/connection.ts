@@ -12,8 +12,8 @@ export interface Connection {
   readonly options: ClientOptions;
 }
 
-/** @throws UserError saying what is not set and where it would be. */
-export function connect(given: Given): Connection {
+/** `interrupt` ends whatever is asked. @throws UserError saying what is not set and where it would be. */
+export function connect(given: Given, interrupt: AbortSignal): Connection {
   const dir = chosenDataDir(given);
   // A named data directory is a choice: the environment must not overrule it.
   const env = given.text('data-dir') === undefined ? process.env : {};
@@ -28,7 +28,7 @@ export function connect(given: Given): Connection {
     throw new UserError(
       `no key: set MILLRACE_KEY, or run on the machine of the service (${dir.adminKey} does not exist)`,
     );
-  const options = { url, key };
+  const options = { url, key, signal: interrupt };
   return { client: createClient(options), options };
 }
 

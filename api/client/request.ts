@@ -13,6 +13,8 @@ export interface ClientOptions {
   /** First pause between tries; it doubles up to 5 s. Default 200 ms. */
   readonly pauseMs?: number;
   readonly fetch?: typeof fetch;
+  /** Ends every call of the client, and the pauses between its tries. */
+  readonly signal?: AbortSignal;
 }
 
 export interface Call {
@@ -30,37 +32,41 @@ export interface Call {
 /** The 2xx answer. @throws ApiError, UnreachableError; the signal's reason when it is aborted. */
 export async function send(options: ClientOptions, call: Call): Promise<Response> {
   const tries = call.repeatable ? (options.tries ?? 5) : 1;
+  const signal = anyOf([options.signal, call.signal]);
   for (let failed = 0; ;) {
     try {
-      return await sendOnce(options, call);
+      return await sendOnce(options, { ...call, signal });
     } catch (error) {
-      call.signal?.throwIfAborted();
+      signal?.throwIfAborted();
       failed += 1;
       if (failed >= tries || !worthRetry(error)) throw error;
     }
-    await pause(backoff(failed, options.pauseMs ?? 200), call.signal);
+    await pause(backoff(failed, options.pauseMs ?? 200), signal);
   }
 }
 
 async function sendOnce(options: ClientOptions, call: Call): Promise<Response> {
   const url = urlOf(options.url, call);
   const timeoutMs = call.timeoutMs === undefined ? (options.timeoutMs ?? 30_000) : call.timeoutMs;
-  const signals = [call.signal, timeoutMs === null ? undefined : AbortSignal.timeout(timeoutMs)].filter(
-    (one) => one !== undefined,
-  );
+  const timeout = timeoutMs === null ? undefined : AbortSignal.timeout(timeoutMs);
   let response: Response;
   try {
     response = await (options.fetch ?? fetch)(url, {
       method: call.method,
       headers: headersOf(options, call),
       body: call.json === undefined ? (call.body ?? null) : JSON.stringify(call.json),
-      signal: AbortSignal.any(signals),
+      signal: anyOf([call.signal, timeout]) ?? null,
     });
   } catch (cause) {
     throw new UnreachableError(options.url, reasonOf(cause, timeoutMs), cause);
   }
   if (!response.ok) throw await apiError(response);
   return response;
+}
+
+function anyOf(signals: readonly (AbortSignal | undefined)[]): AbortSignal | undefined {
+  const given = signals.filter((one) => one !== undefined);
+  return given.length > 1 ? AbortSignal.any(given) : given[0];
 }
 
 function urlOf(base: string, call: Call): string {

@@ -9,8 +9,8 @@ export const cancelCommand: Command = {
   summary: 'end a job; its last checkpoint is kept',
   arguments: [{ name: 'JOB', help: 'id of a job' }],
   flags: dataDirFlag,
-  async run(given) {
-    const job = await connect(given).client.cancelJob(given.argument('JOB'));
+  async run(given, interrupt) {
+    const job = await connect(given, interrupt).client.cancelJob(given.argument('JOB'));
     console.log(`${job.id} ${job.state}`);
     return exitCodes.succeeded;
   },

@@ -17,14 +17,14 @@ export const jobsCommand: Command = {
     state: { type: 'string', value: 'STATE', help: `one of ${jobState.options.join(', ')}` },
     limit: { type: 'string', value: 'N', help: 'how many, at most 200 (default 20)' },
   },
-  async run(given) {
+  async run(given, interrupt) {
     const state = given.text('state');
     if (state !== undefined && !jobState.safeParse(state).success)
       throw new UsageError(`--state ${state}: states are ${jobState.options.join(', ')}`);
     const limit = given.text('limit') ?? '20';
     if (!/^[1-9]\d{0,2}$/.test(limit) || Number(limit) > 200)
       throw new UsageError(`--limit ${limit}: give a number from 1 to 200`);
-    const { data } = await connect(given).client.jobs({ limit, state });
+    const { data } = await connect(given, interrupt).client.jobs({ limit, state });
     const rows = data.map((job) => [
       job.id,
       job.name ?? '-',

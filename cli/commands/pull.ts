@@ -22,7 +22,7 @@ export const pullCommand: Command = {
     to: { type: 'string', value: 'DIR', help: 'directory to write to (default: the id of the checkpoint)' },
   },
   async run(given, interrupt) {
-    const connection = connect(given);
+    const connection = connect(given, interrupt);
     const checkpoint = await chooseCheckpoint(connection.client, given.argument('JOB|CHECKPOINT'));
     const directory = resolve(given.text('to') ?? checkpoint.id);
     await pullShowing(connection, checkpoint, directory, screenOn(process.stderr), interrupt);

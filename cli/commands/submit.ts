@@ -16,7 +16,7 @@ export const submitCommand: Command = {
   arguments: [{ name: 'FILE', help: 'a job spec, JSON' }],
   flags: { ...dataDirFlag, watch: { type: 'boolean', help: 'follow the job to its end' } },
   async run(given, interrupt) {
-    const { client } = connect(given);
+    const { client } = connect(given, interrupt);
     const screen = screenOn(process.stdout);
     const job = await submit(client, given.argument('FILE'), (text) => console.error(text));
     screen.line(job.id);

@@ -17,7 +17,7 @@ export const watchCommand: Command = {
   arguments: [{ name: 'JOB', help: 'id of a job' }],
   flags: dataDirFlag,
   run: (given, interrupt) =>
-    watch(connect(given).client, given.argument('JOB'), screenOn(process.stdout), interrupt),
+    watch(connect(given, interrupt).client, given.argument('JOB'), screenOn(process.stdout), interrupt),
 };
 
 /** The exit code says how the job ended. */

@@ -207,6 +207,27 @@ describe('bad input', () => {
     expect(oneMessage(stderr)).toContain('not an answer of millrace. Does MILLRACE_URL name the service?');
   });
 
+  it.each([
+    ['jobs', ''],
+    ['cancel', 'job_x'],
+    ['pull', 'job_00000000000000000000000000'],
+    ['submit', 'upload'],
+  ])('%s: Ctrl-C ends it where the service does not answer', async (command, argument) => {
+    const mute = createServer(() => undefined).listen(0, '127.0.0.1');
+    await once(mute, 'listening');
+    const url = `http://127.0.0.1:${(mute.address() as AddressInfo).port}`;
+    const words = argument === 'upload' ? [await specFile('hangs.json')] : argument ? [argument] : [];
+    const child = spawn(process.execPath, [cliEntry, command, ...words], {
+      env: { ...cleanEnv(), MILLRACE_URL: url, MILLRACE_KEY: 'x' },
+      stdio: 'ignore',
+    });
+    await once(mute, 'request');
+    child.kill('SIGINT');
+    expect(await once(child, 'close')).toEqual([130, null]);
+    mute.closeAllConnections();
+    mute.close();
+  });
+
   it('broken rows: the file and the rows are named', async () => {
     write(
       'broken.jsonl',
@@ -217,7 +238,9 @@ describe('bad input', () => {
     });
     const { code, stderr } = await cli('submit', path);
     expect(code).toBe(1);
-    expect(oneMessage(stderr)).toMatch(/broken\.jsonl: 1 of 2 rows \(counted from 0\) are not sft rows:\n {2}row 1/);
+    expect(oneMessage(stderr)).toMatch(
+      /broken\.jsonl: 1 of 2 rows \(counted from 0\) are not sft rows:\n {2}row 1/,
+    );
   });
 
   it('a model directory that is not there: the job fails and says which', { timeout: 60_000 }, async () => {

@@ -23,6 +23,8 @@ export function createRuntime({
   if (!Number.isSafeInteger(threads) || threads < 1) {
     throw new RangeError(`threads must be an integer of at least 1, got ${threads}`);
   }
+  // Read when the library makes its environment. Unasked, it sends what it does to its maker, and leaves a file in /tmp.
+  process.env['ORT_DISABLE_TELEMETRY'] ??= '1';
   if (binding === 'onnxruntime-node') return new HostRuntime(createNodeBackend(threads));
   try {
     return new HostRuntime(createCApiBackend(threads));

@@ -139,7 +139,7 @@ describe('read', () => {
     );
   });
 
-  test.skipIf(testDataDir === undefined)(`a published BF16 model [${noTestData}]`, async () => {
+  test.skipIf(testDataDir === undefined)(`a published BF16 model (skipped if ${noTestData})`, async () => {
     const tensors = await readModelWeights(testData('digit-completion'));
     expect(tensors.get('model.embed_tokens.weight')!.shape).toEqual([16, 128]);
     const count = [...tensors.values()].reduce((sum, { data }) => sum + data.length, 0);

@@ -31,7 +31,7 @@ describe('the rule', () => {
   });
 
   it.skipIf(testDataDir === undefined)(
-    `agrees with every row of the published rewards (${noTestData})`,
+    `agrees with every row of the published rewards (skipped if ${noTestData})`,
     () => {
       const rows = rowsOf(readFileSync(testData('digit-completion/rewards.jsonl'), 'utf8')) as {
         prompt: string;

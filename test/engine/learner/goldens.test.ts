@@ -18,7 +18,7 @@ async function load(directory: string): Promise<Learner> {
   return await Learner.create(runtime, config, await readModelWeights(testData(directory)));
 }
 
-describe.skipIf(testDataDir === undefined)(`goldens [${noTestData}]`, () => {
+describe.skipIf(testDataDir === undefined)(`goldens (skipped if ${noTestData})`, () => {
   test('stories260K (head size 8, grouped queries, tied): log-probabilities within 1e-4', async () => {
     const golden = (await readJson('stories260K/hf/golden.json')) as {
       ids: number[];

@@ -47,7 +47,7 @@ test.each([
   expect(parse).toThrow(/^\/models\/x\/config\.json: /);
 });
 
-describe.skipIf(testDataDir === undefined)(`published configurations [${noTestData}]`, () => {
+describe.skipIf(testDataDir === undefined)(`published configurations (skipped if ${noTestData})`, () => {
   test('stories260K', async () => {
     const config = parseLlamaConfig(
       JSON.parse(await readFile(testData('stories260K/hf/config.json'), 'utf8')),

@@ -20,7 +20,7 @@ async function goldens(file: string): Promise<Golden[]> {
   return lines.map((line) => JSON.parse(line) as Golden);
 }
 
-describe.skipIf(testDataDir === undefined)(`published tokenizers [${noTestData}]`, () => {
+describe.skipIf(testDataDir === undefined)(`published tokenizers (skipped if ${noTestData})`, () => {
   test('stories260K: every golden text has the golden ids, and decodes back', async () => {
     const tokenizer = await Tokenizer.load(testData('stories260K/hf'));
     expect([tokenizer.vocabSize, tokenizer.bosId, tokenizer.eosId, tokenizer.padId]).toEqual([

@@ -33,7 +33,7 @@ const rounds = 9;
 
 /** Decode steps over rows of `firstPosition` tokens and more. */
 async function tokensPerSecond(programs: SamplingPrograms): Promise<number> {
-  const program = await programs.decode(sequences, false);
+  const program = await programs.decode(sequences, { draw: 'plain', biased: false });
   const started = performance.now();
   for (let position = firstPosition; position < firstPosition + steps; position += 1) {
     program.tokens.set(program.nextTokens);

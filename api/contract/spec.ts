@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { grader } from './grader.ts';
 import { checkpointId, duration, labels, name } from './names.ts';
 import { mathStage, sftStage, stage } from './stage.ts';
+import { truncation } from './truncation.ts';
 
 export const SPEC_VERSION = 1;
 
@@ -62,6 +63,7 @@ const model = z.strictObject({
 export const sampling = z
   .strictObject({
     temperature: z.number().min(0).max(10).default(1).describe('0 is greedy'),
+    ...truncation,
     max_response: size.default(1024).describe('tokens'),
   })
   .prefault({});

@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import { grader } from './grader.ts';
 import { name } from './names.ts';
+import { truncation } from './truncation.ts';
 
 const positive = z.number().positive();
 const count = z.number().int().min(1);
@@ -69,6 +70,7 @@ export const mathStage = z.strictObject({
     .min(2, 'a group of fewer than two rollouts has no variance to normalise by')
     .default(8),
   temperature: positive.max(10).default(1),
+  ...truncation,
   max_response: count.default(24_576).describe('tokens'),
   overlong: overlong.default('zero'),
   optimizer: optimizer(0),

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { promptOpensThinking, promptTokens } from '../../../runner/cascade/prompt.ts';
+import { conversationTokens, promptOpensThinking, promptTokens } from '../../../runner/cascade/prompt.ts';
 import { Tokenizer } from '../../../runner/engine/tokenizer/tokenizer.ts';
 import type { ChatMessage } from '../../../runner/engine/tokenizer/tokenizer.ts';
 import { qwen3TokenizerDir } from '../../support/qwen3-tokenizer.ts';
@@ -107,4 +107,24 @@ test('flags: the tokens after each user turn, no empty block; the switch: an emp
   expect(promptOpensThinking(tokenizer, Int32Array.from(opened))).toBe(true);
   for (const mode of ['thinking', 'non_thinking'] as const)
     expect(promptOpensThinking(tokenizer, promptTokens(tokenizer, 'Hi', 'auto', { mode }))).toBe(false);
+});
+
+test('a conversation learns its answer after the empty block where the mode is non-thinking, else the block too', () => {
+  const messages = [
+    { role: 'user', content: 'Hi' },
+    { role: 'assistant', content: '<think>\nx\n</think>\n\nHello!' },
+  ] as const;
+  const plain = [messages[0], { role: 'assistant', content: 'Hello!' }] as const;
+  const text = (ids: Int32Array) => tokenizer.decode([...ids], { keepSpecial: true });
+  const head = '<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\n';
+  const thinking = conversationTokens(tokenizer, messages, 'auto', { mode: 'thinking' });
+  expect([text(thinking.prompt), text(thinking.response)]).toEqual([
+    head,
+    '<think>\nx\n</think>\n\nHello!<|im_end|>\n',
+  ]);
+  const direct = conversationTokens(tokenizer, plain, 'auto', { mode: 'non_thinking' });
+  expect([text(direct.prompt), text(direct.response)]).toEqual([
+    `${head}<think>\n\n</think>\n\n`,
+    'Hello!<|im_end|>\n',
+  ]);
 });

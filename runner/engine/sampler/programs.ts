@@ -70,9 +70,8 @@ export class SamplingPrograms implements Disposable {
     this.cache = new KeyValueCache(model.config, rows, capacity);
     this.promptCache = new KeyValueCache(model.config, 1, capacity);
     this.logitBias = new Float32Array(model.config.vocabSize);
-    const { headSize, ropeTheta } = model.config;
-    const { cos, sin } = rotaryTables(capacity, headSize, ropeTheta);
-    const dims = [capacity, headSize / 2];
+    const { cos, sin } = rotaryTables(model.config, capacity);
+    const dims = [capacity, model.config.headSize / 2];
     this.#tables = { cos: this.#tensor('float32', dims, cos), sin: this.#tensor('float32', dims, sin) };
   }
 

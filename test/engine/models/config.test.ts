@@ -1,13 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
-import { hfLlamaConfig, parseLlamaConfig } from '../../../runner/engine/models/config.ts';
+import { hfModelConfig, parseModelConfig } from '../../../runner/engine/models/config.ts';
 import { noTestData, testData, testDataDir } from '../../support/test-data.ts';
 import { tinyConfig } from './tiny-config.ts';
 
-const hf = hfLlamaConfig(tinyConfig, { eosId: 1 });
+const hf = hfModelConfig(tinyConfig, { eosId: 1 });
 
 test('what is written reads back as the same model', () => {
-  expect(parseLlamaConfig(hf, 'config.json')).toEqual(tinyConfig);
+  expect(parseModelConfig(hf, 'config.json')).toEqual(tinyConfig);
   expect(hf['eos_token_id']).toBe(1);
   expect(hf['bos_token_id']).toBeNull();
 });
@@ -16,18 +16,22 @@ test.each([
   [
     'another architecture',
     { architectures: ['Qwen3ForCausalLM'] },
-    /only "LlamaForCausalLM" is supported[\s\S]*architectures/,
+    /only "LlamaForCausalLM" is supported of this model_type[\s\S]*architectures/,
   ],
-  ['another model type', { model_type: 'mistral' }, /only "llama" is supported[\s\S]*model_type/],
+  [
+    'another model type',
+    { model_type: 'mistral' },
+    /"mistral" is not supported, only "llama", "qwen2", "qwen3" are[\s\S]*model_type/,
+  ],
   [
     'scaled RoPE',
     { rope_scaling: { type: 'linear', factor: 2 } },
-    /scaled RoPE is not supported[\s\S]*rope_scaling/,
+    /RoPE of type "linear" is not supported[\s\S]*rope_scaling/,
   ],
   [
     'RoPE of another type',
     { rope_parameters: { rope_theta: 1, rope_type: 'yarn' } },
-    /only "default" is supported[\s\S]*rope_type/,
+    /RoPE of type "yarn" is not supported[\s\S]*rope_type/,
   ],
   ['attention biases', { attention_bias: true }, /attention_bias is not supported/],
   ['MLP biases', { mlp_bias: true }, /mlp_bias is not supported/],
@@ -42,14 +46,14 @@ test.each([
   ['a missing field', { hidden_size: undefined }, /hidden_size/],
   ['a negative size', { num_hidden_layers: -1 }, /num_hidden_layers/],
 ])('%s is refused, named', (_, change, message) => {
-  const parse = (): unknown => parseLlamaConfig({ ...hf, ...change }, '/models/x/config.json');
+  const parse = (): unknown => parseModelConfig({ ...hf, ...change }, '/models/x/config.json');
   expect(parse).toThrow(message);
   expect(parse).toThrow(/^\/models\/x\/config\.json: /);
 });
 
 describe.skipIf(testDataDir === undefined)(`published configurations [${noTestData}]`, () => {
   test('stories260K', async () => {
-    const config = parseLlamaConfig(
+    const config = parseModelConfig(
       JSON.parse(await readFile(testData('stories260K/hf/config.json'), 'utf8')),
       'config.json',
     );
@@ -62,7 +66,7 @@ describe.skipIf(testDataDir === undefined)(`published configurations [${noTestDa
     });
   });
   test('digit-completion', async () => {
-    const config = parseLlamaConfig(
+    const config = parseModelConfig(
       JSON.parse(await readFile(testData('digit-completion/config.json'), 'utf8')),
       'config.json',
     );

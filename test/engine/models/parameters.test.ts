@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { initialWeights } from '../../../runner/engine/models/initialize.ts';
-import { blockTensorName } from '../../../runner/engine/models/llama-tensors.ts';
+import { blockTensorName } from '../../../runner/engine/models/decoder-tensors.ts';
 import {
   namedViews,
   packWeights,

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readModelWeights } from '../../../runner/checkpoint/safetensors.ts';
-import { parseLlamaConfig } from '../../../runner/engine/models/config.ts';
+import { parseModelConfig } from '../../../runner/engine/models/config.ts';
 import { packWeights, parameterLayout } from '../../../runner/engine/models/parameters.ts';
 import { createRuntime } from '../../../runner/engine/ort/create.ts';
 import type { Runtime } from '../../../runner/engine/ort/runtime.ts';
@@ -31,7 +31,7 @@ describe.skipIf(testDataDir === undefined)(
     beforeAll(async () => {
       runtime = createRuntime();
       const directory = testData('stories260K/hf');
-      const config = parseLlamaConfig(
+      const config = parseModelConfig(
         JSON.parse(readFileSync(`${directory}/config.json`, 'utf8')),
         directory,
       );

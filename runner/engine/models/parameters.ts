@@ -5,6 +5,7 @@
 import type { DecoderConfig } from './config.ts';
 import type { Weights, WeightTensor } from './initialize.ts';
 import { decoderTensors } from './decoder-tensors.ts';
+import { rotaryFrequencies } from './rotary-tables.ts';
 
 export type Arena = Float32Array<ArrayBuffer>;
 
@@ -68,16 +69,28 @@ function listed(names: readonly string[]): string {
     : `${names.slice(0, 8).join(', ')} and ${names.length - 8} more`;
 }
 
+/** What a file may hold although it follows from the rest: a tied head, and the rotations that old Llama checkpoints store. */
+function isRedundant(config: DecoderConfig, name: string, { data }: WeightTensor): boolean {
+  if (config.tieWordEmbeddings && name === 'lm_head.weight') return true;
+  if (!/^model\.layers\.\d+\.self_attn\.rotary_emb\.inv_freq$/.test(name)) return false;
+  const frequencies = rotaryFrequencies(config);
+  // They may have been stored in 16 bits.
+  const follows = (frequency: number, i: number): boolean =>
+    Math.abs(data[i]! - frequency) <= frequency / 128 + 1e-7;
+  if (data.length === frequencies.length && frequencies.every(follows)) return true;
+  throw new Error(`tensor "${name}" is not what the configuration's RoPE (rope_theta, rope_scaling) makes`);
+}
+
 /**
  * An arena filled with `weights`. Missing, unused and misshapen tensors are refused by name.
- * A tied model's file may repeat the embedding as `lm_head.weight`; that copy is not used.
  */
 export function packWeights(config: DecoderConfig, layout: ParameterLayout, weights: Weights): Arena {
   const missing = [...layout.slots.keys()].filter((name) => !weights.has(name));
   if (missing.length > 0)
     throw new Error(`the model's weights lack ${missing.length} tensors: ${listed(missing)}`);
-  const ignorable = (name: string): boolean => config.tieWordEmbeddings && name === 'lm_head.weight';
-  const unused = [...weights.keys()].filter((name) => !layout.slots.has(name) && !ignorable(name));
+  const unused = [...weights.keys()].filter(
+    (name) => !layout.slots.has(name) && !isRedundant(config, name, weights.get(name)!),
+  );
   if (unused.length > 0)
     throw new Error(
       `the model's weights hold ${unused.length} tensors that its configuration has no use for: ${listed(unused)}`,

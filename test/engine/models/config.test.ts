@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { hfModelConfig, parseModelConfig } from '../../../runner/engine/models/config.ts';
 import { noTestData, testData, testDataDir } from '../../support/test-data.ts';
 import { tinyConfig } from './tiny-config.ts';
+import { tinyFamilies } from './tiny-families.ts';
 
 const hf = hfModelConfig(tinyConfig, { eosId: 1 });
 
@@ -49,6 +50,77 @@ test.each([
   const parse = (): unknown => parseModelConfig({ ...hf, ...change }, '/models/x/config.json');
   expect(parse).toThrow(message);
   expect(parse).toThrow(/^\/models\/x\/config\.json: /);
+});
+
+const published = (name: string): Record<string, unknown> =>
+  tinyFamilies.find(([family]) => family === name)![1] as unknown as Record<string, unknown>;
+const llama3 = published('Llama 3.2, scaled RoPE, tied');
+
+test('the fields of each family', () => {
+  const parsed = (name: string) => parseModelConfig(published(name), 'config.json');
+  expect(parsed('Llama 3.2, scaled RoPE, tied')).toMatchObject({
+    family: 'llama',
+    ropeTheta: 500_000,
+    ropeScaling: { factor: 32, lowFrequencyFactor: 1, highFrequencyFactor: 4, originalMaxPositions: 512 },
+    tieWordEmbeddings: true,
+    qkvBias: false,
+    qkNorm: false,
+  });
+  expect(parsed('Qwen2.5, untied')).toMatchObject({
+    family: 'qwen2',
+    headSize: 8,
+    qkvBias: true,
+    qkNorm: false,
+  });
+  expect(parsed('Qwen3, tied')).toMatchObject({
+    family: 'qwen3',
+    headSize: 16,
+    qkvBias: false,
+    qkNorm: true,
+  });
+});
+
+test('transformers 5 writes RoPE as rope_parameters', () => {
+  const { rope_theta, rope_scaling, ...rest } = llama3;
+  const json = { ...rest, rope_parameters: { rope_theta, ...(rope_scaling as object) } };
+  expect(parseModelConfig(json, 'config.json')).toEqual(parseModelConfig(llama3, 'config.json'));
+});
+
+test.each([
+  ['Qwen3, tied', { attention_bias: true }, /attention_bias is not supported/],
+  ['Qwen3, tied', { head_dim: undefined }, /head_dim/],
+  ['Qwen3, tied', { rope_theta: undefined }, /must be given for this model_type[\s\S]*rope_theta/],
+  ['Qwen3, tied', { num_key_value_heads: undefined }, /num_key_value_heads/],
+  ['Qwen3, tied', { rope_scaling: { rope_type: 'yarn', factor: 4 } }, /RoPE of type "yarn" is not supported/],
+  ['Qwen3, tied', { use_sliding_window: true }, /use_sliding_window is not supported/],
+  ['Qwen3, tied', { architectures: ['Qwen3MoeForCausalLM'] }, /only "Qwen3ForCausalLM" is supported/],
+  ['Qwen2.5, tied', { use_sliding_window: true }, /use_sliding_window is not supported/],
+  [
+    'Qwen2.5, tied',
+    { layer_types: ['full_attention', 'sliding_attention'] },
+    /only layers of "full_attention"/,
+  ],
+  ['Qwen2.5, tied', { model_type: 'qwen2_moe' }, /"qwen2_moe" is not supported/],
+  ['Llama 2', { sliding_window: 4096 }, /sliding-window attention is not supported/],
+  ['Llama 2', { attention_dropout: 0.1 }, /attention_dropout is not supported/],
+  ['Llama 2', { partial_rotary_factor: 0.5 }, /a part of each head is not supported/],
+  [
+    'Llama 2',
+    { rope_scaling: { rope_type: 'llama3', factor: 8 } },
+    /RoPE of type "llama3"[\s\S]*low_freq_factor/,
+  ],
+  [
+    'Llama 3.2, scaled RoPE, tied',
+    { rope_scaling: { ...(llama3['rope_scaling'] as object), attention_factor: 2 } },
+    /attention_factor is not supported[\s\S]*rope_scaling/,
+  ],
+  [
+    'Llama 3.2, scaled RoPE, tied',
+    { rope_scaling: { ...(llama3['rope_scaling'] as object), high_freq_factor: 1 } },
+    /high_freq_factor must be above low_freq_factor/,
+  ],
+])('%s with %o is refused, named', (name, change, message) => {
+  expect(() => parseModelConfig({ ...published(name), ...change }, 'config.json')).toThrow(message);
 });
 
 describe.skipIf(testDataDir === undefined)(`published configurations [${noTestData}]`, () => {

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { grader } from './grader.ts';
 import { accelerator, checkpointId, duration, labels, name } from './names.ts';
 import { lowestTemperature, promptFormat, sftStage, stage } from './stage.ts';
+import { truncation } from './truncation.ts';
 
 export const SPEC_VERSION = 1;
 
@@ -71,6 +72,7 @@ export const sampling = z
       )
       .default(1)
       .describe('0 is greedy'),
+    ...truncation,
     max_response: size.default(1024).describe('tokens'),
   })
   .prefault({});

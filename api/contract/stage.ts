@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import { grader } from './grader.ts';
 import { name } from './names.ts';
+import { truncation } from './truncation.ts';
 
 const positive = z.number().positive();
 /** What a step numbers has 32 bits wherever it is written down. */
@@ -78,6 +79,7 @@ export const mathStage = z.strictObject({
     .max(1024)
     .default(8),
   temperature: z.number().min(lowestTemperature).max(10).default(1),
+  ...truncation,
   max_response: count.default(24_576).describe('tokens'),
   overlong: overlong.default('zero'),
   optimizer: optimizer(0),

@@ -8,7 +8,7 @@ import { createGrader } from '../rewards/grade.ts';
 import { gradeGroup } from './grading.ts';
 import type { Policy } from './policy.ts';
 import { roomyPrompts } from './prompt.ts';
-import { sampleGroups } from './rollout.ts';
+import { sampleGroups, truncationOf } from './rollout.ts';
 
 /** Normal quantile of a two-sided 95 % interval. */
 const Z95 = 1.96;
@@ -28,7 +28,7 @@ export async function evaluateSuite(
   const groups_PG = await sampleGroups(
     policy,
     prompts_P,
-    { rollouts: suite.k, temperature, maxResponse: max_response },
+    { rollouts: suite.k, temperature, maxResponse: max_response, ...truncationOf(suite.sampling) },
     key,
   );
   const grader = createGrader(suite.grader);

@@ -3,12 +3,25 @@
 import { DataError } from '../data/error.ts';
 import type { PromptFormat } from '../../api/contract/stage.ts';
 import type { MathRow, Message, Prompt } from '../../api/contract/task.ts';
-import type { Tokenizer } from '../engine/tokenizer/tokenizer.ts';
+import { opensThinking, renderThinking } from '../engine/tokenizer/thinking.ts';
+import type { ThinkingControl, ThinkingMode } from '../engine/tokenizer/thinking.ts';
+import type { ChatOptions, Tokenizer } from '../engine/tokenizer/tokenizer.ts';
 import type { TokenPair } from './objective.ts';
 import type { Policy } from './policy.ts';
 
-/** Ids up to where the answer begins. */
-export function promptTokens(tokenizer: Tokenizer, prompt: Prompt, format: PromptFormat): Int32Array {
+export interface PromptMode {
+  readonly mode: ThinkingMode;
+  /** Default: what the model's template offers. */
+  readonly control?: ThinkingControl | undefined;
+}
+
+/** Ids up to where the answer begins. Without `thinking` the template does what it does by itself; raw text has no mode. */
+export function promptTokens(
+  tokenizer: Tokenizer,
+  prompt: Prompt,
+  format: PromptFormat,
+  thinking?: PromptMode,
+): Int32Array {
   if (typeof prompt === 'string' && !asChat(tokenizer, format))
     return Int32Array.from(tokenizer.encode(prompt));
   if (!tokenizer.hasChatTemplate)
@@ -17,7 +30,26 @@ export function promptTokens(tokenizer: Tokenizer, prompt: Prompt, format: Promp
     );
   if (format === 'raw') throw new DataError('prompt_format "raw" takes string prompts, not messages');
   const messages = typeof prompt === 'string' ? [{ role: 'user', content: prompt } as const] : prompt;
-  return Int32Array.from(tokenizer.encodeChat(messages, { addGenerationPrompt: true }));
+  const text = render(tokenizer, messages, { addGenerationPrompt: true }, thinking);
+  return Int32Array.from(tokenizer.encodeRendered(text));
+}
+
+/** Does the response to these prompt tokens begin inside a think block? */
+export const promptOpensThinking = (tokenizer: Tokenizer, prompt_T: Int32Array): boolean =>
+  opensThinking(tokenizer.decode([...prompt_T.subarray(-TAG_TOKENS)], { keepSpecial: true }));
+
+/** Tokens of "<think>" and the space after it, at most: characters where the vocabulary has no longer words. */
+const TAG_TOKENS = 16;
+
+function render(
+  tokenizer: Tokenizer,
+  messages: readonly Message[],
+  options: ChatOptions,
+  thinking: PromptMode | undefined,
+): string {
+  if (thinking === undefined) return tokenizer.renderChat(messages, options);
+  const { mode, control = tokenizer.thinkingControl } = thinking;
+  return renderThinking(tokenizer, messages, options, { control, mode });
 }
 
 /**
@@ -57,6 +89,7 @@ export function conversationTokens(
   tokenizer: Tokenizer,
   messages: readonly Message[],
   format: PromptFormat,
+  thinking?: PromptMode,
 ): TokenPair {
   const answer = messages.at(-1)?.content ?? '';
   const before = messages.slice(0, -1);
@@ -69,9 +102,9 @@ export function conversationTokens(
       response: ended(tokenizer, tokenizer.encodeExact(answer)),
     };
   }
-  const prompt = tokenizer.renderChat(before, { addGenerationPrompt: true });
-  const whole = tokenizer.renderChat(messages, { addGenerationPrompt: false });
-  const promptIds = Int32Array.from(tokenizer.encodeExact(prompt));
+  const prompt = render(tokenizer, before, { addGenerationPrompt: true }, thinking);
+  const whole = render(tokenizer, messages, { addGenerationPrompt: false }, thinking);
+  const promptIds = Int32Array.from(tokenizer.encodeRendered(prompt));
   // A template that only adds text after the prompt also says how an answer ends; from any other we take the answer as it
   // stands and end it with the end token.
   const continues = whole.startsWith(prompt) && whole.length > prompt.length + answer.length;

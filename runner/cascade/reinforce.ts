@@ -12,7 +12,7 @@ import type { Judged } from './judge.ts';
 import type { TaskGrader } from '../rewards/grade.ts';
 import type { Policy } from './policy.ts';
 import { rolloutMetrics, samplerGap } from './rollout-metrics.ts';
-import { sampleGroups } from './rollout.ts';
+import { sampleGroups, truncationOf } from './rollout.ts';
 import { chooseSamples } from './samples.ts';
 import type { StepResult } from './stage-run.ts';
 import { update } from './update.ts';
@@ -39,6 +39,7 @@ export async function reinforce(
     rollouts: stage.rollouts,
     temperature: stage.temperature,
     maxResponse: stage.max_response,
+    ...truncationOf(stage),
   };
   const rollouts_PG = await sampleGroups(
     policy,

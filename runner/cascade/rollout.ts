@@ -1,7 +1,8 @@
 // Rollouts: G answers to each of P prompts, drawn from the policy as it stands. P: prompts of a step, G: rollouts of a group.
+import type { Truncation } from '../../api/contract/truncation.ts';
 import { drawStream } from '../engine/random/draws.ts';
 import type { DrawKey } from '../engine/random/draws.ts';
-import type { SampleRequest } from '../engine/sampler/completion.ts';
+import type { SampleOptions, SampleRequest } from '../engine/sampler/completion.ts';
 import { Diverged } from './diverged.ts';
 import type { Policy } from './policy.ts';
 
@@ -16,11 +17,18 @@ export interface Rollout {
   readonly text: string;
 }
 
-export interface RolloutOptions {
+export interface RolloutOptions extends Pick<SampleOptions, 'topK' | 'topP' | 'minP'> {
   readonly rollouts: number;
   readonly temperature: number;
   readonly maxResponse: number;
 }
+
+/** A spec's truncation as the sampler names it. */
+export const truncationOf = ({ top_k, top_p, min_p }: Truncation) => ({
+  topK: top_k,
+  topP: top_p,
+  minP: min_p,
+});
 
 /**
  * Draws depend on (key, prompt index, rollout, position) alone: not on batching, not on what ended first. Throws
@@ -32,17 +40,17 @@ export async function sampleGroups(
   options: RolloutOptions,
   key: DrawKey,
 ): Promise<Rollout[][]> {
-  const G = options.rollouts;
+  const { rollouts: G, maxResponse, ...sampling } = options;
   const requests = prompts_P.flatMap((prompt, p) =>
     Array.from({ length: G }, (_, g): SampleRequest => ({
       prompt,
-      maxTokens: options.maxResponse,
+      maxTokens: maxResponse,
       draw: drawStream(key, p, g),
     })),
   );
   const { eosId } = policy.tokenizer;
   const completions = await policy.sampler.generate(requests, {
-    temperature: options.temperature,
+    ...sampling,
     endIds: eosId === undefined ? [] : [eosId],
   });
   const rollouts = completions.map((completion, i): Rollout => {

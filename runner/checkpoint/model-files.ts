@@ -2,6 +2,7 @@
 // into every checkpoint, so that a checkpoint loads elsewhere as it is.
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { StoredDType } from './safetensors-header.ts';
 
 export const modelFileNames = [
   'config.json',
@@ -29,9 +30,11 @@ export async function readModelFiles(dir: string): Promise<Map<ModelFileName, st
   return files;
 }
 
-/** The config with the element type that we write: a loader that trusts it must not round float32 weights. */
-export function configOfFloat32(configJson: string): string {
+const dtypeNames = { F32: 'float32', BF16: 'bfloat16', F16: 'float16' } as const;
+
+/** The config with the element type that is written: a loader that trusts it must not round float32 weights. */
+export function configOfDType(configJson: string, dtype: StoredDType): string {
   const config = JSON.parse(configJson) as Record<string, unknown>;
   const key = 'dtype' in config ? 'dtype' : 'torch_dtype';
-  return `${JSON.stringify({ ...config, [key]: 'float32' }, null, 2)}\n`;
+  return `${JSON.stringify({ ...config, [key]: dtypeNames[dtype] }, null, 2)}\n`;
 }

@@ -4,9 +4,9 @@
 
 import { z } from 'zod';
 
-const bytesPerElement = { F32: 4, BF16: 2, F16: 2 } as const;
+export const bytesPerElement = { F32: 4, BF16: 2, F16: 2 } as const;
 
-/** Element types that we read; each becomes float32. */
+/** Element types that we read, each becoming float32, and write. */
 export type StoredDType = keyof typeof bytesPerElement;
 
 export interface TensorEntry {

@@ -1,4 +1,4 @@
-// Safetensors files in and out: F32, BF16 and F16 become float32 on read, F32 is written.
+// Safetensors files in and out: F32, BF16 and F16 become float32 on read, and float32 any of them on write.
 // Knows no model: a file is a map from names to shaped float arrays. Data moves in bounded pieces,
 // since one tensor may be larger than what one read call or one Buffer can take.
 
@@ -7,9 +7,9 @@ import { open, readFile, stat } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { z } from 'zod';
-import { elementCount, headerLength, parseHeader } from './safetensors-header.ts';
-import type { TensorEntry } from './safetensors-header.ts';
-import { widenBf16, widenF16 } from './safetensors-halves.ts';
+import { bytesPerElement, elementCount, headerLength, parseHeader } from './safetensors-header.ts';
+import type { StoredDType, TensorEntry } from './safetensors-header.ts';
+import { f16Overflow, narrowBf16, narrowF16, widenBf16, widenF16 } from './safetensors-halves.ts';
 
 export interface NamedTensor {
   readonly dtype: 'float32';
@@ -137,9 +137,10 @@ export async function readModelWeights(directory: string): Promise<Map<string, N
   throw new Error(`${directory}: holds neither model.safetensors nor model.safetensors.index.json`);
 }
 
-type Tensors = Iterable<readonly [string, Omit<NamedTensor, 'dtype'>]>;
+/** Tensors to write, by name. */
+export type NamedArrays = ReadonlyMap<string, Omit<NamedTensor, 'dtype'>>;
 
-function headerBytes(tensors: Tensors, file: string): Uint8Array {
+function headerBytes(tensors: NamedArrays, dtype: StoredDType, file: string): Uint8Array {
   // "format: pt" is what transformers demands before it loads a file.
   const header: Record<string, unknown> = { __metadata__: { format: 'pt' } };
   let begin = 0;
@@ -150,48 +151,75 @@ function headerBytes(tensors: Tensors, file: string): Uint8Array {
       );
     }
     if (Object.hasOwn(header, name)) throw new Error(`${file}: tensor "${name}" is given twice`);
-    header[name] = { dtype: 'F32', shape, data_offsets: [begin, begin + data.byteLength] };
-    begin += data.byteLength;
+    const end = begin + data.length * bytesPerElement[dtype];
+    header[name] = { dtype, shape, data_offsets: [begin, end] };
+    begin = end;
   }
   const json = JSON.stringify(header);
   const padding = -Buffer.byteLength(json) & 7;
   return new TextEncoder().encode(json + ' '.repeat(padding));
 }
 
+/** A weight that would turn into infinity is no rounding. */
+function checkRange(tensors: NamedArrays, file: string): void {
+  for (const [name, { data }] of tensors) {
+    const at = data.findIndex((value) => Number.isFinite(value) && Math.abs(value) >= f16Overflow);
+    if (at >= 0)
+      throw new Error(
+        `${file}: tensor "${name}": element ${at} is ${data[at]}, F16 ends at 65504: write BF16`,
+      );
+  }
+}
+
+/** The bytes of a tensor's data, in pieces. A piece may be overwritten by the next. */
+function* encoded(data: Float32Array<ArrayBuffer>, dtype: StoredDType): Iterable<Uint8Array> {
+  const step = pieceBytes / 4;
+  const halves = new Uint16Array(dtype === 'F32' ? 0 : Math.min(step, data.length));
+  const narrow = dtype === 'BF16' ? narrowBf16 : narrowF16;
+  for (let begin = 0; begin < data.length; begin += step) {
+    const part = data.subarray(begin, begin + step);
+    if (dtype !== 'F32') narrow(part, halves);
+    const piece = dtype === 'F32' ? part : halves.subarray(0, part.length);
+    yield new Uint8Array(piece.buffer, piece.byteOffset, piece.byteLength);
+  }
+}
+
 async function writeAll(
   handle: FileHandle,
-  tensors: ReadonlyMap<string, Omit<NamedTensor, 'dtype'>>,
+  tensors: NamedArrays,
+  dtype: StoredDType,
   file: string,
 ): Promise<WrittenFile> {
   const hash = createHash('sha256');
   let bytes = 0;
-  const write = async (part: Uint8Array): Promise<void> => {
-    for (let begin = 0; begin < part.byteLength; begin += pieceBytes) {
-      const piece = part.subarray(begin, begin + pieceBytes);
-      hash.update(piece);
-      await handle.writeFile(piece);
-      bytes += piece.byteLength;
-    }
+  const write = async (piece: Uint8Array): Promise<void> => {
+    hash.update(piece);
+    await handle.writeFile(piece);
+    bytes += piece.byteLength;
   };
-  const header = headerBytes(tensors, file);
+  if (dtype === 'F16') checkRange(tensors, file);
+  const header = headerBytes(tensors, dtype, file);
   const length = new Uint8Array(8);
   new DataView(length.buffer).setBigUint64(0, BigInt(header.byteLength), true);
   await write(length);
   await write(header);
-  for (const [, { data }] of tensors)
-    await write(new Uint8Array(data.buffer, data.byteOffset, data.byteLength));
+  for (const [, { data }] of tensors) for (const piece of encoded(data, dtype)) await write(piece);
   await handle.sync();
   return { bytes, sha256: hash.digest('hex') };
 }
 
-/** Writes float32 tensors in the given order, hashing what it writes, and flushes to disk before it returns. An existing file is replaced. */
+/**
+ * Writes tensors in the given order, rounded to `dtype`, hashing what it writes, and flushes to disk before it returns.
+ * An existing file is replaced. Throws, naming the tensor, where a finite value has no finite F16.
+ */
 export async function writeSafetensors(
   file: string,
-  tensors: ReadonlyMap<string, Omit<NamedTensor, 'dtype'>>,
+  tensors: NamedArrays,
+  dtype: StoredDType = 'F32',
 ): Promise<WrittenFile> {
   const handle = await open(file, 'w');
   try {
-    return await writeAll(handle, tensors, file);
+    return await writeAll(handle, tensors, dtype, file);
   } finally {
     await handle.close();
   }

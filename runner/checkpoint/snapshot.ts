@@ -1,18 +1,15 @@
 // Writes a checkpoint into a directory of local scratch: model files in Hugging Face layout, what the trainer needs
 // for an exact resume under trainer/, the manifest last. Uploading is someone else's work.
-import { createHash } from 'node:crypto';
-import { mkdir, open, rm, statfs, writeFile } from 'node:fs/promises';
+import { mkdir, open, rm, statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Manifest } from '../../api/contract/checkpoint.ts';
 import { manifestName } from '../../api/contract/checkpoint.ts';
 import { ScratchFull } from './error.ts';
 import { manifestText } from './manifest.ts';
 import type { ModelFiles } from './model-files.ts';
-import { configOfFloat32 } from './model-files.ts';
-import type { NamedTensor } from './safetensors.ts';
-import { writeSafetensors } from './safetensors.ts';
-
-export type NamedArrays = ReadonlyMap<string, Omit<NamedTensor, 'dtype'>>;
+import type { NamedArrays } from './safetensors.ts';
+import { writeArrays, writeModel, writeText } from './write-model.ts';
+import type { ListedFile } from './write-model.ts';
 
 export interface SnapshotContents {
   /** Tensors by their Hugging Face names; tied ones once. */
@@ -24,7 +21,6 @@ export interface SnapshotContents {
   readonly state: unknown;
 }
 
-export const weightsName = 'model.safetensors';
 export const momentsName = 'trainer/moments.safetensors';
 export const stateName = 'trainer/state.json';
 
@@ -47,19 +43,6 @@ async function freeBytes(dir: string): Promise<number> {
   return bavail * bsize;
 }
 
-type ListedFile = Manifest['files'][number];
-
-async function writeText(dir: string, name: string, text: string): Promise<ListedFile> {
-  const bytes = Buffer.from(text);
-  await writeFile(join(dir, name), bytes, { flush: true });
-  return { name, size: bytes.byteLength, sha256: createHash('sha256').update(bytes).digest('hex') };
-}
-
-async function writeArrays(dir: string, name: string, arrays: NamedArrays): Promise<ListedFile> {
-  const { bytes, sha256 } = await writeSafetensors(join(dir, name), arrays);
-  return { name, size: bytes, sha256 };
-}
-
 async function syncDirectory(dir: string): Promise<void> {
   const handle = await open(dir, 'r');
   try {
@@ -71,10 +54,7 @@ async function syncDirectory(dir: string): Promise<void> {
 
 async function writeFiles(dir: string, contents: SnapshotContents): Promise<ListedFile[]> {
   await mkdir(join(dir, dirname(stateName)), { recursive: true });
-  const files = [await writeArrays(dir, weightsName, contents.weights)];
-  for (const [name, text] of contents.modelFiles) {
-    files.push(await writeText(dir, name, name === 'config.json' ? configOfFloat32(text) : text));
-  }
+  const files = await writeModel(dir, contents);
   if (contents.moments !== undefined) files.push(await writeArrays(dir, momentsName, contents.moments));
   files.push(await writeText(dir, stateName, JSON.stringify(contents.state)));
   await syncDirectory(join(dir, dirname(stateName)));

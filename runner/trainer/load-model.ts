@@ -6,8 +6,8 @@ import type { Inputs } from '../ipc.ts';
 import type { ModelFileName } from '../checkpoint/model-files.ts';
 import { readModelFiles } from '../checkpoint/model-files.ts';
 import { readModelWeights } from '../checkpoint/safetensors.ts';
-import { hfLlamaConfig, parseLlamaConfig } from '../engine/models/config.ts';
-import type { LlamaConfig } from '../engine/models/config.ts';
+import { hfModelConfig, parseModelConfig } from '../engine/models/config.ts';
+import type { DecoderConfig } from '../engine/models/config.ts';
 import { initialWeights } from '../engine/models/initialize.ts';
 import type { Weights } from '../engine/models/initialize.ts';
 import { charactersTokenizer } from '../engine/tokenizer/characters.ts';
@@ -15,7 +15,7 @@ import { parseTokenizerFiles } from '../engine/tokenizer/files.ts';
 import { Tokenizer } from '../engine/tokenizer/tokenizer.ts';
 
 export interface LoadedModel {
-  readonly config: LlamaConfig;
+  readonly config: DecoderConfig;
   readonly weights: Weights;
   readonly tokenizer: Tokenizer;
   readonly files: ReadonlyMap<ModelFileName, string>;
@@ -50,7 +50,7 @@ async function readModel(directory: string): Promise<LoadedModel> {
     throw new Error(
       `${file}: there is no such file; a model directory holds config.json, tokenizer.json and *.safetensors`,
     );
-  const config = parseLlamaConfig(parseJson(configText, file), file);
+  const config = parseModelConfig(parseJson(configText, file), file);
   return {
     config,
     weights: await readModelWeights(directory),
@@ -78,10 +78,10 @@ async function newModel(
     ...shape,
     vocab_size: tokenizer.vocabSize,
   };
-  const config = parseLlamaConfig(hf, 'model.init.config');
+  const config = parseModelConfig(hf, 'model.init.config');
   const ids = { bosId: tokenizer.bosId, eosId: tokenizer.eosId, padId: tokenizer.padId };
   const files = new Map<ModelFileName, string>([
-    ['config.json', `${JSON.stringify(hfLlamaConfig(config, ids), null, 2)}\n`],
+    ['config.json', `${JSON.stringify(hfModelConfig(config, ids), null, 2)}\n`],
     ['tokenizer.json', texts.tokenizer],
     ['tokenizer_config.json', texts.config],
   ]);
@@ -113,7 +113,7 @@ async function readTokenizerTexts(directory: string): Promise<TokenizerTexts> {
   };
 }
 
-function fit(tokenizer: Tokenizer, config: LlamaConfig, directory: string): Tokenizer {
+function fit(tokenizer: Tokenizer, config: DecoderConfig, directory: string): Tokenizer {
   if (tokenizer.vocabSize > config.vocabSize) {
     throw new Error(
       `${directory}: the tokenizer has ids up to ${tokenizer.vocabSize - 1}, the model ${config.vocabSize} words: they do not belong together`,

@@ -1,7 +1,7 @@
 // Tokens a second of decoding 64 sequences, once with room for 256 tokens a row and once for 1,024, rows equally full in
 // both: an in-place cache promises that unused room costs nothing. Measured in turns, since the machine's speed swings.
 
-import type { LlamaConfig } from '../../runner/engine/models/config.ts';
+import type { DecoderConfig } from '../../runner/engine/models/config.ts';
 import { initialWeights } from '../../runner/engine/models/initialize.ts';
 import { packWeights, parameterLayout } from '../../runner/engine/models/parameters.ts';
 import type { Runtime } from '../../runner/engine/ort/runtime.ts';
@@ -12,7 +12,8 @@ import { summary } from './report.ts';
 import type { BenchResult } from './report.ts';
 
 /** 3.7 M parameters, the size of the prototype that the figures are compared with. */
-const config: LlamaConfig = {
+const config: DecoderConfig = {
+  family: 'llama',
   vocabSize: 1024,
   hiddenSize: 256,
   intermediateSize: 688,
@@ -23,6 +24,9 @@ const config: LlamaConfig = {
   maxPositions: 1024,
   rmsNormEps: 1e-5,
   ropeTheta: 10_000,
+  ropeScaling: null,
+  qkvBias: false,
+  qkNorm: false,
   tieWordEmbeddings: false,
   initializerRange: 0.02,
 };
@@ -33,7 +37,7 @@ const rounds = 9;
 
 /** Decode steps over rows of `firstPosition` tokens and more. */
 async function tokensPerSecond(programs: SamplingPrograms): Promise<number> {
-  const program = await programs.decode(sequences, false);
+  const program = await programs.decode(sequences, { draw: 'plain', biased: false });
   const started = performance.now();
   for (let position = firstPosition; position < firstPosition + steps; position += 1) {
     program.tokens.set(program.nextTokens);

@@ -7,7 +7,7 @@ import { resolve } from 'node:path';
 import { planMicroBatches } from '../../runner/engine/learner/memory-plan.ts';
 import { cutMicroBatches } from '../../runner/engine/learner/micro-batches.ts';
 import { defaultTokenBudget } from '../../runner/engine/learner/token-budget.ts';
-import type { LlamaConfig } from '../../runner/engine/models/config.ts';
+import type { DecoderConfig } from '../../runner/engine/models/config.ts';
 import { testData, testDataDir } from '../support/test-data.ts';
 import { summary } from './report.ts';
 import type { BenchResult } from './report.ts';
@@ -31,7 +31,7 @@ function lengths(): number[] | undefined {
   });
 }
 
-function waste(config: LlamaConfig, counts: readonly number[]): number {
+function waste(config: DecoderConfig, counts: readonly number[]): number {
   const tokenBudget = defaultTokenBudget(config);
   const plan = planMicroBatches(config, counts, { tokenBudget, memoryBytes: Infinity });
   const rows = new Map(plan.map((ofLength) => [ofLength.length, ofLength.rows]));
@@ -46,7 +46,7 @@ function waste(config: LlamaConfig, counts: readonly number[]): number {
   return 1 - counts.reduce((total, count) => total + count, 0) / padded;
 }
 
-export function measurePadding(config: LlamaConfig): BenchResult[] {
+export function measurePadding(config: DecoderConfig): BenchResult[] {
   const counts = lengths();
   if (counts === undefined) return [];
   const shares = Array.from({ length: Math.floor(counts.length / batchSize) }, (_, i) =>

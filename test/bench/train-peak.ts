@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { Graph } from '../../runner/engine/graph/graph.ts';
 import { Learner } from '../../runner/engine/learner/learner.ts';
 import type { LengthPlan } from '../../runner/engine/learner/memory-plan.ts';
-import type { LlamaConfig } from '../../runner/engine/models/config.ts';
+import type { DecoderConfig } from '../../runner/engine/models/config.ts';
 import { initialWeights } from '../../runner/engine/models/initialize.ts';
 import { parameterLayout } from '../../runner/engine/models/parameters.ts';
 import { serialize } from '../../runner/engine/onnx/serialize.ts';
@@ -21,7 +21,8 @@ export interface TrainPeak {
 }
 
 const [length, layers] = process.argv.slice(2).map(Number) as [number, number];
-const config: LlamaConfig = {
+const config: DecoderConfig = {
+  family: 'llama',
   vocabSize: 1024,
   hiddenSize: 128,
   intermediateSize: 344,
@@ -32,6 +33,9 @@ const config: LlamaConfig = {
   maxPositions: length,
   rmsNormEps: 1e-5,
   ropeTheta: 10_000,
+  ropeScaling: null,
+  qkvBias: false,
+  qkNorm: false,
   tieWordEmbeddings: false,
   initializerRange: 0.02,
 };

@@ -3,7 +3,7 @@
 
 import { Learner } from '../../runner/engine/learner/learner.ts';
 import type { LearnerOptions } from '../../runner/engine/learner/learner.ts';
-import type { LlamaConfig } from '../../runner/engine/models/config.ts';
+import type { DecoderConfig } from '../../runner/engine/models/config.ts';
 import { initialWeights } from '../../runner/engine/models/initialize.ts';
 import { parameterLayout } from '../../runner/engine/models/parameters.ts';
 import type { Runtime } from '../../runner/engine/ort/runtime.ts';
@@ -11,7 +11,8 @@ import { ProductRate } from './product-rate.ts';
 import { median, summary } from './report.ts';
 import type { BenchResult } from './report.ts';
 
-export const config: LlamaConfig = {
+export const config: DecoderConfig = {
+  family: 'llama',
   vocabSize: 1024,
   hiddenSize: 512,
   intermediateSize: 1376,
@@ -22,6 +23,9 @@ export const config: LlamaConfig = {
   maxPositions: 256,
   rmsNormEps: 1e-5,
   ropeTheta: 10_000,
+  ropeScaling: null,
+  qkvBias: false,
+  qkNorm: false,
   tieWordEmbeddings: false,
   initializerRange: 0.02,
 };

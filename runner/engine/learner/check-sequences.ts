@@ -1,13 +1,13 @@
 // What a sequence must be before native code sees it: an id outside the vocabulary would be an index error there,
 // without the name of the sequence.
 
-import type { LlamaConfig } from '../models/config.ts';
+import type { DecoderConfig } from '../models/config.ts';
 import type { WeightedSequence } from './micro-batches.ts';
 
 /** Throws with sequence and token on an id that the model does not have, and on lengths that do not fit. */
 export function checkSequences(
   sequences: readonly WeightedSequence[],
-  { vocabSize, maxPositions }: LlamaConfig,
+  { vocabSize, maxPositions }: DecoderConfig,
 ): void {
   for (const [index, { tokens_T, weights_T }] of sequences.entries()) {
     if (weights_T.length !== tokens_T.length)

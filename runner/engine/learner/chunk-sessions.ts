@@ -2,7 +2,7 @@
 // Attention is compiled for a few numbers of keys: a chunk early in the sequence is not shown all of it.
 
 import type { Graph } from '../graph/graph.ts';
-import type { LlamaConfig } from '../models/config.ts';
+import type { DecoderConfig } from '../models/config.ts';
 import {
   chunkAttentionBackwardGraph,
   chunkAttentionGraph,
@@ -10,8 +10,8 @@ import {
   chunkEndGraph,
   chunkProjectionBackwardGraph,
   chunkProjectionGraph,
-} from '../models/llama-chunks.ts';
-import { embeddingGraph } from '../models/llama-ends.ts';
+} from '../models/decoder-chunks.ts';
+import { embeddingGraph } from '../models/decoder-ends.ts';
 import { rotaryTables } from '../models/rotary-tables.ts';
 import { serialize } from '../onnx/serialize.ts';
 import { Scope } from '../ort/scope.ts';
@@ -44,11 +44,10 @@ export class ChunkSessions implements Disposable {
   readonly #scope = new Scope();
   readonly #sessions = new Map<string, Promise<Session>>();
 
-  constructor(runtime: Runtime, config: LlamaConfig, { length, queries }: ChunkShape) {
+  constructor(runtime: Runtime, config: DecoderConfig, { length, queries }: ChunkShape) {
     const rows = rowChunk(config, length);
-    const { headSize, ropeTheta } = config;
-    const [query, key] = [1 / Math.sqrt(headSize), 1].map((scale) =>
-      rotaryTables(length, headSize, ropeTheta, scale),
+    const [query, key] = [1 / Math.sqrt(config.headSize), 1].map((scale) =>
+      rotaryTables(config, length, scale),
     ) as [ReturnType<typeof rotaryTables>, ReturnType<typeof rotaryTables>];
     this.length = length;
     this.queries = queries;

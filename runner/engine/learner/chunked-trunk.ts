@@ -2,11 +2,11 @@
 // the backward projects and attends again, and the softmax of a chunk is made a third time inside its gradient.
 // Chunks run in ascending order, always: sums over them are the same every time.
 
-import type { LlamaConfig } from '../models/config.ts';
-import { gradientOf, previousOf } from '../models/llama-block.ts';
-import { endRoles, projectionRoles, rotationNames } from '../models/llama-chunks.ts';
-import { blockRoles, blockTensorName, embeddingName } from '../models/llama-tensors.ts';
-import type { BlockRole } from '../models/llama-tensors.ts';
+import type { DecoderConfig } from '../models/config.ts';
+import { gradientOf, previousOf } from '../models/decoder-block.ts';
+import { endRoles, projectionRoles, rotationNames } from '../models/decoder-chunks.ts';
+import { blockRoles, blockTensorName, embeddingName } from '../models/decoder-tensors.ts';
+import type { BlockRole } from '../models/decoder-tensors.ts';
 import { Scope } from '../ort/scope.ts';
 import type { Binding, Runtime, Session, Tensor } from '../ort/runtime.ts';
 import { addRows } from './add-rows.ts';
@@ -32,7 +32,7 @@ interface Place {
 
 export class ChunkedTrunk implements Trunk {
   readonly #runtime: Runtime;
-  readonly #config: LlamaConfig;
+  readonly #config: DecoderConfig;
   readonly #store: ParameterStore;
   readonly #scratch: Scratch;
   readonly #sessions: ChunkSessions;
@@ -45,7 +45,7 @@ export class ChunkedTrunk implements Trunk {
   /** The sessions are the caller's: trunks of one length share them. */
   constructor(
     runtime: Runtime,
-    config: LlamaConfig,
+    config: DecoderConfig,
     batch: number,
     sessions: ChunkSessions,
     store: ParameterStore,
@@ -78,7 +78,8 @@ export class ChunkedTrunk implements Trunk {
   async backward(first: boolean): Promise<void> {
     for (let layer = this.#config.layers - 1; layer >= 0; layer--) {
       if (first)
-        for (const role of blockRoles) this.#store.gradientView(blockTensorName(layer, role)).fill(0);
+        for (const role of blockRoles(this.#config))
+          this.#store.gradientView(blockTensorName(layer, role)).fill(0);
       await this.#perSequence(layer, (place) => this.#blockBackward(place));
     }
     addRows(
@@ -165,7 +166,7 @@ export class ChunkedTrunk implements Trunk {
     }
     const half = this.#config.headSize / 2;
     const tables = rotationNames.map((name, i) => [name, inSequence({ data: rotations[i]!, width: half })]);
-    const weights = blockRoles.map((role) => [role, this.#store.blockWeight(layer, role)]);
+    const weights = blockRoles(this.#config).map((role) => [role, this.#store.blockWeight(layer, role)]);
     const x: Tensors = {
       x: inBatch(hidden[layer]!),
       ...(Object.fromEntries([...weights, ...tables]) as Tensors),
@@ -209,9 +210,9 @@ export class ChunkedTrunk implements Trunk {
             d_queries: inSequence(sequence.d_queries),
             d_keys: inSequence(sequence.d_keys),
             d_values: inSequence(sequence.d_values),
-            ...this.#gradients(layer, projectionRoles, previousOf),
+            ...this.#gradients(layer, projectionRoles(this.#config), previousOf),
           },
-          outputs: { d_x, ...this.#gradients(layer, projectionRoles, gradientOf) },
+          outputs: { d_x, ...this.#gradients(layer, projectionRoles(this.#config), gradientOf) },
         };
       }
     }

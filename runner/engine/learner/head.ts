@@ -1,10 +1,10 @@
 // The head over gathered rows, a chunk at a time: rows of hidden states in, log-probabilities and, in training,
 // gradients out. Chunks have few recurring sizes; the last one is filled up with rows of weight 0.
 
-import type { LlamaConfig } from '../models/config.ts';
-import { gradientOf, previousOf } from '../models/llama-block.ts';
-import { headScoringGraph, headTrainingGraph } from '../models/llama-ends.ts';
-import { finalNormName, headName } from '../models/llama-tensors.ts';
+import type { DecoderConfig } from '../models/config.ts';
+import { gradientOf, previousOf } from '../models/decoder-block.ts';
+import { headScoringGraph, headTrainingGraph } from '../models/decoder-ends.ts';
+import { finalNormName, headName } from '../models/decoder-tensors.ts';
 import { serialize } from '../onnx/serialize.ts';
 import { Scope } from '../ort/scope.ts';
 import type { Binding, Runtime, Tensor } from '../ort/runtime.ts';
@@ -51,13 +51,13 @@ export function headChunkSize(rows: number, vocabSize: number): number {
 
 export class Head implements Disposable {
   readonly #runtime: Runtime;
-  readonly #config: LlamaConfig;
+  readonly #config: DecoderConfig;
   readonly #store: ParameterStore;
   readonly #scope = new Scope();
   readonly #chunks = new Map<number, Chunk>();
   readonly #inverseTemperature: Tensor;
 
-  constructor(runtime: Runtime, config: LlamaConfig, store: ParameterStore) {
+  constructor(runtime: Runtime, config: DecoderConfig, store: ParameterStore) {
     this.#runtime = runtime;
     this.#config = config;
     this.#store = store;

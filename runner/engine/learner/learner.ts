@@ -2,11 +2,11 @@
 // loss = - sum over tokens of sg[w_t] * log pi(y_t): what a weight means is the cascade's business.
 // Between `forwardBackward` calls gradients add up until `step` uses them.
 
-import type { LlamaConfig } from '../models/config.ts';
+import type { DecoderConfig } from '../models/config.ts';
 import type { Weights } from '../models/initialize.ts';
 import { namedViews } from '../models/parameters.ts';
 import type { Arena, ParameterLayout } from '../models/parameters.ts';
-import { embeddingName } from '../models/llama-tensors.ts';
+import { embeddingName } from '../models/decoder-tensors.ts';
 import { AdamW } from '../optimizer/adamw.ts';
 import type { AdamWOptions, StepReport } from '../optimizer/adamw.ts';
 import { Scope } from '../ort/scope.ts';
@@ -51,7 +51,7 @@ export interface LearnerState {
 }
 
 export class Learner implements Disposable {
-  readonly config: LlamaConfig;
+  readonly config: DecoderConfig;
   readonly #runtime: Runtime;
   readonly #store: ParameterStore;
   readonly #optimizer: AdamW;
@@ -66,7 +66,7 @@ export class Learner implements Disposable {
 
   private constructor(
     runtime: Runtime,
-    config: LlamaConfig,
+    config: DecoderConfig,
     store: ParameterStore,
     optimizer: AdamW,
     scope: Scope,
@@ -88,7 +88,7 @@ export class Learner implements Disposable {
   /** Copies `weights` (HF names). Throws where they do not fit the configuration, with the tensors' names. */
   static async create(
     runtime: Runtime,
-    config: LlamaConfig,
+    config: DecoderConfig,
     weights: Weights,
     options: LearnerOptions = {},
   ): Promise<Learner> {

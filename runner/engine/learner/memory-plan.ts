@@ -2,7 +2,7 @@
 // needs or recompute it from their inputs, and whether attention runs whole or over chunks of the queries.
 // A pure function of model, lengths and budgets, so that it can be recorded, tested and repeated by a resumed run.
 
-import type { LlamaConfig } from '../models/config.ts';
+import type { DecoderConfig } from '../models/config.ts';
 import { headChunkSize } from './head.ts';
 import { bucketLength } from './micro-batches.ts';
 import { rowChunk, sliceBatch } from './slices.ts';
@@ -46,7 +46,7 @@ const bytesOf = Float32Array.BYTES_PER_ELEMENT;
 
 /** One plan a padded length, in ascending order. */
 export function planMicroBatches(
-  config: LlamaConfig,
+  config: DecoderConfig,
   lengths: readonly number[],
   budget: MemoryBudget,
 ): LengthPlan[] {
@@ -60,7 +60,7 @@ export function planMicroBatches(
     .map(([length, sequences]) => planLength(config, length, sequences, budget));
 }
 
-function planLength(config: LlamaConfig, S: number, sequences: number, budget: MemoryBudget): LengthPlan {
+function planLength(config: DecoderConfig, S: number, sequences: number, budget: MemoryBudget): LengthPlan {
   const attentionChunk = chunkOf(config, S, budget.attentionChunk);
   const largest = Math.min(powerBelow(budget.tokenBudget / S), powerAbove(sequences));
   const bytes = (rows: number, activations: Activations): number =>
@@ -87,7 +87,7 @@ function planLength(config: LlamaConfig, S: number, sequences: number, budget: M
   return plan(rows, activations);
 }
 
-function chunkOf({ heads }: LlamaConfig, S: number, most: number | undefined): number | null {
+function chunkOf({ heads }: DecoderConfig, S: number, most: number | undefined): number | null {
   if (most === undefined && heads * S * S <= wholeScores) return null;
   const limit = most ?? Math.max(fewestQueries, chunkScores / (heads * S));
   return largestDivisor(S, limit);
@@ -103,11 +103,11 @@ function largestDivisor(S: number, limit: number): number {
 type Shape = Pick<LengthPlan, 'length' | 'rows' | 'activations' | 'attentionChunk'>;
 
 /** Bytes of hidden states, of what blocks keep or make on the way, and of the head's chunk. */
-export function microBatchBytes(config: LlamaConfig, shape: Shape): number {
+export function microBatchBytes(config: DecoderConfig, shape: Shape): number {
   const { hiddenSize: D, intermediateSize: F, heads: H, kvHeads: KV, headSize: hd, layers: L } = config;
   const { length: S, rows, activations, attentionChunk } = shape;
   const tokens = rows * S;
-  const perToken = 5 * D + 3 * F + 2 * (H + KV) * hd;
+  const perToken = 5 * D + 3 * F + (config.qkNorm ? 3 : 2) * (H + KV) * hd;
   // x_0 to x_L and two cotangents.
   const hidden = (L + 3) * D * tokens;
   const head = headChunkSize(tokens, config.vocabSize) * (4 * config.vocabSize + 3 * D);

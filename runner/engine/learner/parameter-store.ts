@@ -1,9 +1,9 @@
 // The four arenas of a model in training (weights, gradients, first and second moments) and their tensors.
 // 16 bytes a parameter; every tensor is a view, so sessions read and write the arenas in place.
 
-import { blockTensorName } from '../models/llama-tensors.ts';
-import type { BlockRole } from '../models/llama-tensors.ts';
-import type { LlamaConfig } from '../models/config.ts';
+import { blockTensorName } from '../models/decoder-tensors.ts';
+import type { BlockRole } from '../models/decoder-tensors.ts';
+import type { DecoderConfig } from '../models/config.ts';
 import type { Weights } from '../models/initialize.ts';
 import { packWeights, parameterLayout, slotView } from '../models/parameters.ts';
 import type { Arena, ParameterLayout } from '../models/parameters.ts';
@@ -24,7 +24,7 @@ export class ParameterStore implements Disposable {
   readonly #scope = new Scope();
   readonly #tensors = new Map<string, Tensor>();
 
-  constructor(runtime: Runtime, config: LlamaConfig, weights: Weights) {
+  constructor(runtime: Runtime, config: DecoderConfig, weights: Weights) {
     this.#runtime = runtime;
     this.layout = parameterLayout(config);
     const zeros = (): Arena => new Float32Array(this.layout.size);

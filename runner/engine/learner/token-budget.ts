@@ -3,7 +3,7 @@
 // matters only where such a micro-batch would not fit.
 
 import { totalmem } from 'node:os';
-import type { LlamaConfig } from '../models/config.ts';
+import type { DecoderConfig } from '../models/config.ts';
 
 /** Kept activations of a micro-batch stay near this many bytes. */
 const activationBytes = 1 << 30;
@@ -11,7 +11,7 @@ const activationBytes = 1 << 30;
 const typicalLength = 512;
 const largest = 16_384;
 
-export function defaultTokenBudget(config: LlamaConfig): number {
+export function defaultTokenBudget(config: DecoderConfig): number {
   const { hiddenSize: D, intermediateSize: F, heads, kvHeads, headSize, layers } = config;
   const perLayer = 5 * D + 3 * F + (2 * heads + 2 * kvHeads) * headSize + heads * typicalLength;
   const tokens = activationBytes / Float32Array.BYTES_PER_ELEMENT / (layers * perLayer);

@@ -2,10 +2,10 @@
 // only scored never compiles a backward.
 
 import type { Graph, ValueType } from '../graph/graph.ts';
-import type { LlamaConfig } from '../models/config.ts';
-import { blockRecomputingGraph, blockScoringGraph, blockTrainingGraphs } from '../models/llama-block.ts';
-import type { BatchShape } from '../models/llama-block.ts';
-import { embeddingGraph } from '../models/llama-ends.ts';
+import type { DecoderConfig } from '../models/config.ts';
+import { blockRecomputingGraph, blockScoringGraph, blockTrainingGraphs } from '../models/decoder-block.ts';
+import type { BatchShape } from '../models/decoder-block.ts';
+import { embeddingGraph } from '../models/decoder-ends.ts';
 import { serialize } from '../onnx/serialize.ts';
 import { Scope } from '../ort/scope.ts';
 import type { Runtime, Session } from '../ort/runtime.ts';
@@ -29,7 +29,7 @@ export class TrunkSessions implements Disposable {
   readonly #scope = new Scope();
   readonly #sessions = new Map<TrunkPass, Promise<Session>>();
 
-  constructor(runtime: Runtime, config: LlamaConfig, shape: BatchShape) {
+  constructor(runtime: Runtime, config: DecoderConfig, shape: BatchShape) {
     this.rows = shape.batch * shape.length;
     const training = blockTrainingGraphs(config, shape, false);
     this.#runtime = runtime;

@@ -3,9 +3,9 @@
 // One binding a pass, layer and slice, made when first run, points into scratch memory and the parameter arenas.
 
 import type { ValueType } from '../graph/graph.ts';
-import type { LlamaConfig } from '../models/config.ts';
-import { gradientOf, previousOf } from '../models/llama-block.ts';
-import { blockRoles, embeddingName } from '../models/llama-tensors.ts';
+import type { DecoderConfig } from '../models/config.ts';
+import { gradientOf, previousOf } from '../models/decoder-block.ts';
+import { blockRoles, embeddingName } from '../models/decoder-tensors.ts';
 import { Scope } from '../ort/scope.ts';
 import type { Binding, Runtime, Tensor } from '../ort/runtime.ts';
 import { addRows } from './add-rows.ts';
@@ -43,7 +43,7 @@ export interface Trunk extends Disposable {
 
 export class BlockTrunk implements Trunk {
   readonly #runtime: Runtime;
-  readonly #config: LlamaConfig;
+  readonly #config: DecoderConfig;
   readonly #store: ParameterStore;
   readonly #scratch: Scratch;
   readonly #sessions: TrunkSessions;
@@ -59,7 +59,7 @@ export class BlockTrunk implements Trunk {
   /** The sessions are the caller's: trunks of one slice shape share them. */
   constructor(
     runtime: Runtime,
-    config: LlamaConfig,
+    config: DecoderConfig,
     { batch, length, recompute }: TrunkShape,
     sessions: TrunkSessions,
     store: ParameterStore,
@@ -137,7 +137,7 @@ export class BlockTrunk implements Trunk {
       return { inputs, outputs: { y: hidden[0]!.slices[slice]! } };
     }
     const weights = Object.fromEntries(
-      blockRoles.map((role) => [role, this.#store.blockWeight(layer, role)]),
+      blockRoles(this.#config).map((role) => [role, this.#store.blockWeight(layer, role)]),
     );
     const x = { x: hidden[layer]!.slices[slice]!, ...weights };
     const y = { y: hidden[layer + 1]!.slices[slice]! };
@@ -152,7 +152,7 @@ export class BlockTrunk implements Trunk {
 
   #gradients(layer: number, named: (role: string) => string): Tensors {
     return Object.fromEntries(
-      blockRoles.map((role) => [named(role), this.#store.blockGradient(layer, role)]),
+      blockRoles(this.#config).map((role) => [named(role), this.#store.blockGradient(layer, role)]),
     );
   }
 

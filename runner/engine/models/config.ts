@@ -1,10 +1,16 @@
-// A Llama's shape, from the `config.json` of a HF directory and back to one.
-// Whatever this engine would compute differently from what the file asks for is refused by name, never ignored.
+// The shape of a decoder-only model, whatever its family: what tensors, graphs and caches are made from.
+// From the `config.json` of a HF directory and back to one; the families say how.
 
 import { z } from 'zod';
+import type { Family, FamilyName } from './families/family.ts';
+import { llama } from './families/llama.ts';
+import { qwen2 } from './families/qwen2.ts';
+import { qwen3 } from './families/qwen3.ts';
+import type { RopeScaling } from './rotary-tables.ts';
 
-/** D = hiddenSize, F = intermediateSize, L = layers, H = heads, KV = kvHeads, V = vocabSize. */
-export interface LlamaConfig {
+/** D = hiddenSize, F = intermediateSize, L = layers, H = heads, KV = kvHeads, hd = headSize, V = vocabSize. */
+export interface DecoderConfig {
+  readonly family: FamilyName;
   readonly vocabSize: number;
   readonly hiddenSize: number;
   readonly intermediateSize: number;
@@ -15,49 +21,32 @@ export interface LlamaConfig {
   readonly maxPositions: number;
   readonly rmsNormEps: number;
   readonly ropeTheta: number;
+  readonly ropeScaling: RopeScaling | null;
   readonly tieWordEmbeddings: boolean;
+  /** Queries, keys and values have biases. */
+  readonly qkvBias: boolean;
+  /** Each head of queries and keys is normalised before its rotation. */
+  readonly qkNorm: boolean;
   /** Standard deviation of randomly initialised matrices. */
   readonly initializerRange: number;
 }
 
-const count = z.int().positive();
-const absent = (what: string) => z.null({ error: `${what} is not supported` }).optional();
-const noBias = (what: string) =>
-  z.literal(false, { error: `${what} is not supported: this engine's Llama has no biases` }).nullish();
+const families: Readonly<Record<FamilyName, Family>> = { llama, qwen2, qwen3 };
 
-const hfConfig = z.looseObject({
-  architectures: z
-    .array(z.literal('LlamaForCausalLM', { error: 'only "LlamaForCausalLM" is supported' }))
-    .nullish(),
-  model_type: z.literal('llama', { error: 'only "llama" is supported' }),
-  vocab_size: count,
-  hidden_size: count,
-  intermediate_size: count,
-  num_hidden_layers: count,
-  num_attention_heads: count,
-  num_key_value_heads: count.nullish(),
-  head_dim: count.nullish(),
-  max_position_embeddings: count,
-  rms_norm_eps: z.number().positive(),
-  rope_theta: z.number().positive().nullish(),
-  // transformers 5 writes the same here.
-  rope_parameters: z
-    .object({
-      rope_theta: z.number().positive(),
-      rope_type: z.literal('default', { error: 'only "default" is supported' }).nullish(),
-    })
-    .nullish(),
-  rope_scaling: absent('scaled RoPE'),
-  hidden_act: z.literal('silu', { error: 'only "silu" is supported' }),
-  tie_word_embeddings: z.boolean().nullish(),
-  attention_bias: noBias('attention_bias'),
-  mlp_bias: noBias('mlp_bias'),
-  initializer_range: z.number().positive().nullish(),
-  quantization_config: absent('a quantized model'),
-  sliding_window: absent('sliding-window attention'),
+const quoted = (names: readonly string[]): string => names.map((name) => `"${name}"`).join(', ');
+
+const familyFields = z.looseObject({
+  model_type: z.enum(Object.keys(families) as [FamilyName, ...FamilyName[]], {
+    error: ({ input }) =>
+      `${JSON.stringify(input)} is not supported, only ${quoted(Object.keys(families))} are`,
+  }),
 });
 
-function checkHeads(config: LlamaConfig, source: string): void {
+function unsupported(source: string, error: z.ZodError): Error {
+  return new Error(`${source}: unsupported or malformed model configuration:\n${z.prettifyError(error)}`);
+}
+
+function checkHeads(config: DecoderConfig, source: string): void {
   const { heads, kvHeads, headSize } = config;
   if (heads % kvHeads !== 0)
     throw new Error(
@@ -70,30 +59,17 @@ function checkHeads(config: LlamaConfig, source: string): void {
   }
 }
 
-/** Typed shape of a parsed `config.json`. `source` is the file, named in every complaint. */
-export function parseLlamaConfig(json: unknown, source: string): LlamaConfig {
-  const parsed = hfConfig.safeParse(json);
-  if (!parsed.success)
-    throw new Error(
-      `${source}: unsupported or malformed model configuration:\n${z.prettifyError(parsed.error)}`,
-    );
-  const hf = parsed.data;
-  const config: LlamaConfig = {
-    vocabSize: hf.vocab_size,
-    hiddenSize: hf.hidden_size,
-    intermediateSize: hf.intermediate_size,
-    layers: hf.num_hidden_layers,
-    heads: hf.num_attention_heads,
-    kvHeads: hf.num_key_value_heads ?? hf.num_attention_heads,
-    headSize: hf.head_dim ?? hf.hidden_size / hf.num_attention_heads,
-    maxPositions: hf.max_position_embeddings,
-    rmsNormEps: hf.rms_norm_eps,
-    ropeTheta: hf.rope_parameters?.rope_theta ?? hf.rope_theta ?? 10_000,
-    tieWordEmbeddings: hf.tie_word_embeddings ?? false,
-    initializerRange: hf.initializer_range ?? 0.02,
-  };
-  checkHeads(config, source);
-  return config;
+/**
+ * Typed shape of a parsed `config.json`. `source` is the file, named in every complaint.
+ * Throws on an architecture that is none of the families', and on whatever would be computed differently from what is asked for.
+ */
+export function parseModelConfig(json: unknown, source: string): DecoderConfig {
+  const named = familyFields.safeParse(json);
+  if (!named.success) throw unsupported(source, named.error);
+  const parsed = families[named.data.model_type].fields.safeParse(json);
+  if (!parsed.success) throw unsupported(source, parsed.error);
+  checkHeads(parsed.data, source);
+  return parsed.data;
 }
 
 /** Token ids that a `config.json` names beside the shape. */
@@ -103,11 +79,12 @@ export interface SpecialIds {
   readonly padId?: number | undefined;
 }
 
-/** Contents of a `config.json` that parseLlamaConfig, transformers and vLLM read as this model in float32. */
-export function hfLlamaConfig(config: LlamaConfig, ids: SpecialIds): Record<string, unknown> {
+/** Contents of a `config.json` that parseModelConfig, transformers and vLLM read as this model in float32. */
+export function hfModelConfig(config: DecoderConfig, ids: SpecialIds): Record<string, unknown> {
+  const { architecture, written } = families[config.family];
   return {
-    architectures: ['LlamaForCausalLM'],
-    model_type: 'llama',
+    architectures: [architecture],
+    model_type: config.family,
     vocab_size: config.vocabSize,
     hidden_size: config.hiddenSize,
     intermediate_size: config.intermediateSize,
@@ -118,11 +95,16 @@ export function hfLlamaConfig(config: LlamaConfig, ids: SpecialIds): Record<stri
     max_position_embeddings: config.maxPositions,
     rms_norm_eps: config.rmsNormEps,
     rope_theta: config.ropeTheta,
-    rope_scaling: null,
+    rope_scaling: config.ropeScaling && {
+      rope_type: 'llama3',
+      factor: config.ropeScaling.factor,
+      low_freq_factor: config.ropeScaling.lowFrequencyFactor,
+      high_freq_factor: config.ropeScaling.highFrequencyFactor,
+      original_max_position_embeddings: config.ropeScaling.originalMaxPositions,
+    },
     hidden_act: 'silu',
     tie_word_embeddings: config.tieWordEmbeddings,
-    attention_bias: false,
-    mlp_bias: false,
+    ...written,
     initializer_range: config.initializerRange,
     bos_token_id: ids.bosId ?? null,
     eos_token_id: ids.eosId ?? null,

@@ -1,9 +1,9 @@
-// Weights of a new model (`init.from: config`): normal matrices, unit norms, as transformers initialises a Llama.
+// Weights of a new model (`init.from: config`): normal matrices, zero biases, unit norms, as transformers initialises these families.
 // Keyed by seed and tensor name, so that a tensor's values depend on nothing else.
 
 import { createHash } from 'node:crypto';
-import type { LlamaConfig } from './config.ts';
-import { llamaTensors } from './llama-tensors.ts';
+import type { DecoderConfig } from './config.ts';
+import { decoderTensors } from './decoder-tensors.ts';
 import { fillNormal } from './normal.ts';
 import type { NormalKey } from './normal.ts';
 
@@ -20,12 +20,12 @@ function keyOf(seed: number, name: string): NormalKey {
   return [digest.readUInt32LE(0), digest.readUInt32LE(4)];
 }
 
-export function initialWeights(config: LlamaConfig, seed: number): Weights {
+export function initialWeights(config: DecoderConfig, seed: number): Weights {
   const weights = new Map<string, WeightTensor>();
-  for (const { name, shape, kind } of llamaTensors(config)) {
+  for (const { name, shape, kind } of decoderTensors(config)) {
     const data = new Float32Array(shape.reduce((product, dim) => product * dim, 1));
     if (kind === 'norm') data.fill(1);
-    else fillNormal(data, keyOf(seed, name), config.initializerRange);
+    else if (kind === 'matrix') fillNormal(data, keyOf(seed, name), config.initializerRange);
     weights.set(name, { shape, data });
   }
   return weights;

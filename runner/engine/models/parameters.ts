@@ -1,10 +1,11 @@
 // Where each tensor of a model lies in one flat float32 arena. Weights, gradients and both moments are four arenas
 // of the same layout, so the optimizer runs over flat chunks and knows no tensor.
-// Decayed tensors come first, norms last: weight decay is a boundary, not a mask.
+// Decayed tensors come first, biases and norms last: weight decay is a boundary, not a mask.
 
-import type { LlamaConfig } from './config.ts';
+import type { DecoderConfig } from './config.ts';
 import type { Weights, WeightTensor } from './initialize.ts';
-import { llamaTensors } from './llama-tensors.ts';
+import { decoderTensors } from './decoder-tensors.ts';
+import { rotaryFrequencies } from './rotary-tables.ts';
 
 export type Arena = Float32Array<ArrayBuffer>;
 
@@ -30,14 +31,14 @@ export interface ParameterLayout {
 const alignment = 16;
 
 /** Fused projections read these as one matrix with the tensor before them, so no gap may come between. */
-const continuesPrevious = /\.(k_proj|v_proj|up_proj)\.weight$/;
+const continuesPrevious = /\.(k_proj|v_proj|up_proj)\.(weight|bias)$/;
 
-export function parameterLayout(config: LlamaConfig): ParameterLayout {
+export function parameterLayout(config: DecoderConfig): ParameterLayout {
   const slots = new Map<string, Slot>();
   let size = 0;
   let decayedSize = 0;
   let parameterCount = 0;
-  for (const { name, shape, kind } of llamaTensors(config)) {
+  for (const { name, shape, kind } of decoderTensors(config)) {
     const elements = shape.reduce((product, dim) => product * dim, 1);
     if (!continuesPrevious.test(name)) size = aligned(size);
     slots.set(name, { name, shape, offset: size, size: elements });
@@ -73,17 +74,29 @@ function listed(names: readonly string[]): string {
     : `${names.slice(0, 8).join(', ')} and ${names.length - 8} more`;
 }
 
+/** What a file may hold although it follows from the rest: a tied head, and the rotations that old Llama checkpoints store. */
+function isRedundant(config: DecoderConfig, name: string, { data }: WeightTensor): boolean {
+  if (config.tieWordEmbeddings && name === 'lm_head.weight') return true;
+  if (!/^model\.layers\.\d+\.self_attn\.rotary_emb\.inv_freq$/.test(name)) return false;
+  const frequencies = rotaryFrequencies(config);
+  // They may have been stored in 16 bits.
+  const follows = (frequency: number, i: number): boolean =>
+    Math.abs(data[i]! - frequency) <= frequency / 128 + 1e-7;
+  if (data.length === frequencies.length && frequencies.every(follows)) return true;
+  throw new Error(`tensor "${name}" is not what the configuration's RoPE (rope_theta, rope_scaling) makes`);
+}
+
 /**
  * An arena filled with `weights`. Missing, unused and misshapen tensors, and those with a value that is not finite, are
  * refused by name.
- * A tied model's file may repeat the embedding as `lm_head.weight`; that copy is not used.
  */
-export function packWeights(config: LlamaConfig, layout: ParameterLayout, weights: Weights): Arena {
+export function packWeights(config: DecoderConfig, layout: ParameterLayout, weights: Weights): Arena {
   const missing = [...layout.slots.keys()].filter((name) => !weights.has(name));
   if (missing.length > 0)
     throw new UnfitWeights(`the model's weights lack ${missing.length} tensors: ${listed(missing)}`);
-  const ignorable = (name: string): boolean => config.tieWordEmbeddings && name === 'lm_head.weight';
-  const unused = [...weights.keys()].filter((name) => !layout.slots.has(name) && !ignorable(name));
+  const unused = [...weights.keys()].filter(
+    (name) => !layout.slots.has(name) && !isRedundant(config, name, weights.get(name)!),
+  );
   if (unused.length > 0)
     throw new UnfitWeights(
       `the model's weights hold ${unused.length} tensors that its configuration has no use for: ${listed(unused)}`,

@@ -1,6 +1,6 @@
 // Key/value caches of a number of rows: for every layer two buffers [rows, KV, capacity, hd]. The first B rows of a buffer
 // are themselves a cache of B rows, so that a shrinking batch needs no copy of those that stay.
-import type { LlamaConfig } from '../models/config.ts';
+import type { DecoderConfig } from '../models/config.ts';
 import type { Runtime, Tensor } from '../ort/runtime.ts';
 import type { Scope } from '../ort/scope.ts';
 
@@ -12,7 +12,7 @@ export class KeyValueCache {
   /** layers x 2, in the order key, value. */
   readonly #buffers: readonly Float32Array[];
 
-  constructor({ layers, kvHeads, headSize }: LlamaConfig, rows: number, capacity: number) {
+  constructor({ layers, kvHeads, headSize }: DecoderConfig, rows: number, capacity: number) {
     this.rows = rows;
     this.capacity = capacity;
     this.#kvHeads = kvHeads;

@@ -1,7 +1,7 @@
-// The Llama's blocks as sampling runs them: S new tokens of each of B rows against the rows' caches.
-// Weights are inputs, named as in the checkpoint, with q, k, v and gate, up fused as the parameter arena stores them.
+// The decoder's blocks as sampling runs them: S new tokens of each of B rows against the rows' caches.
+// Weights are inputs, named as in the checkpoint, with q, k, v, their biases, and gate, up fused as the parameter arena stores them.
 import type { Graph, Value } from '../graph/graph.ts';
-import type { LlamaConfig } from '../models/config.ts';
+import type { DecoderConfig } from '../models/config.ts';
 import { add } from '../ops/arithmetic.ts';
 import { gatherRows } from '../ops/gather.ts';
 import { gemm } from '../ops/matmul.ts';
@@ -29,7 +29,7 @@ interface Positions {
 /** Declares the inputs and outputs of `graph` and returns the hidden states [B*S, D] after the last block. */
 export function cachedBlocks(
   graph: Graph,
-  config: LlamaConfig,
+  config: DecoderConfig,
   { B, capacity }: CacheShape,
   S: number,
 ): Value {
@@ -49,7 +49,7 @@ export function cachedBlocks(
 
 function cachedBlock(
   graph: Graph,
-  config: LlamaConfig,
+  config: DecoderConfig,
   { B, capacity }: CacheShape,
   S: number,
   layer: number,
@@ -59,16 +59,21 @@ function cachedBlock(
   const { hiddenSize: D, intermediateSize: F, heads: H, kvHeads: KV, headSize: hd, rmsNormEps } = config;
   const weight = (role: string, shape: number[]) => graph.input(`${layer}.${role}`, 'float32', shape);
   const normal = rmsNorm(x, weight('attention_norm', [D]), rmsNormEps);
-  const qkv = gemm(normal, weight('qkv', [(H + 2 * KV) * hd, D]), { transB: true });
-  const [q, k, v] = split(qkv, 1, [H * hd, KV * hd, KV * hd]).map((part) =>
-    reshape(part, [B, S, part.shape[1]!]),
-  ) as [Value, Value, Value];
+  const qkvWidth = (H + 2 * KV) * hd;
+  const qkv = gemm(normal, weight('qkv', [qkvWidth, D]), {
+    transB: true,
+    ...(config.qkvBias && { c: weight('qkv_bias', [qkvWidth]) }),
+  });
+  const [q, k, v] = split(qkv, 1, [H * hd, KV * hd, KV * hd]) as [Value, Value, Value];
+  const normalHeads = (x: Value, role: string): Value =>
+    config.qkNorm ? rmsNorm(reshape(x, [B, S, -1, hd]), weight(role, [hd]), rmsNormEps) : x;
+  const byRow = (x: Value, heads: number): Value => reshape(x, [B, S, heads * hd]);
   const cache = (kind: string) => graph.input(`${layer}.${kind}_cache`, 'float32', [B, KV, capacity, hd]);
   const attended = cachedAttention(
     {
-      query: rotaryAt(q, at.positions, at.cos, at.sin, H),
-      key: rotaryAt(k, at.positions, at.cos, at.sin, KV),
-      value: v,
+      query: rotaryAt(byRow(normalHeads(q, 'q_norm'), H), at.positions, at.cos, at.sin, H),
+      key: rotaryAt(byRow(normalHeads(k, 'k_norm'), KV), at.positions, at.cos, at.sin, KV),
+      value: byRow(v, KV),
       keyCache: cache('key'),
       valueCache: cache('value'),
       lastPositions: at.lastPositions,

@@ -1,5 +1,7 @@
 // What the sampler takes and gives: token ids in, token ids out. Nothing here is ever decoded and encoded again.
 
+import type { StopStrings } from './stop-strings.ts';
+
 export interface SampleRequest {
   /** Neighbouring requests that hold the same array share one computation of the prompt (the rollouts of a group). */
   readonly prompt: Int32Array;
@@ -14,8 +16,14 @@ export interface Completion {
   readonly tokens: Int32Array;
   /** Log-probability of each token under softmax(logits / T), untruncated. At T = 0 (greedy) under softmax(logits). */
   readonly logProbs: Float32Array;
+  /** The same under what each token was drawn from: biased, at T, truncated, renormalised. Greedy: 0. */
+  readonly samplingLogProbs: Float32Array;
+  /** The same under softmax(logits): unbiased, untruncated, at temperature 1. */
+  readonly logProbsAtOne: Float32Array;
   /** false: cut off at maxTokens. */
   readonly ended: boolean;
+  /** The stop string that ended it; its last token is among `tokens`, whatever text it holds beside. */
+  readonly stop?: string;
 }
 
 export interface SampleOptions {
@@ -23,6 +31,16 @@ export interface SampleOptions {
   readonly temperature: number;
   /** Token ids that end a response. */
   readonly endIds: readonly number[];
+  /** Words kept by likelihood, after the temperature; 0 (default): all. */
+  readonly topK?: number;
+  /** Share kept by likelihood of what top-k left, in (0, 1]; 1 (default): all. */
+  readonly topP?: number;
+  /** Words kept are at least so many times as likely as the likeliest, in [0, 1]; 0 (default): all. */
+  readonly minP?: number;
+  /** Added to the logits of token ids before the temperature. Only `samplingLogProbs` know of it. */
+  readonly logitBias?: ReadonlyMap<number, number>;
+  /** Texts that end a response. */
+  readonly stop?: StopStrings;
 }
 
 export interface Sampler extends Disposable {

@@ -5,6 +5,7 @@ import { serialize } from '../onnx/serialize.ts';
 import type { Binding, Runtime, Tensor } from '../ort/runtime.ts';
 import { Scope } from '../ort/scope.ts';
 import { KeyValueCache } from './cache.ts';
+import type { Draw, DrawVariant } from './choose.ts';
 import { decodeGraph, prefillGraph } from './graphs.ts';
 import type { SampledModel } from './sampler-weights.ts';
 
@@ -15,12 +16,26 @@ interface Buffers {
   readonly longest: Int32Array;
 }
 
-export interface DecodeProgram extends Buffers {
-  readonly binding: Binding;
+/** What a draw reads; which of it, its variant says. */
+interface DrawInputs {
   readonly uniform: Float32Array;
   readonly inverseTemperature: Float32Array;
+  readonly topK: Int32Array;
+  readonly topP: Float32Array;
+  readonly minP: Float32Array;
+}
+
+interface DrawOutputs {
   readonly nextTokens: Int32Array;
   readonly logProbs: Float32Array;
+  readonly samplingLogProbs: Float32Array;
+  readonly logProbsAtOne: Float32Array;
+  /** Of a `narrow` draw: above 0 where a row must be drawn again, `wide`. */
+  readonly beyond: Float32Array;
+}
+
+export interface DecodeProgram extends Buffers, DrawInputs, DrawOutputs {
+  readonly binding: Binding;
 }
 
 export interface PrefillProgram extends Buffers {
@@ -32,6 +47,8 @@ export class SamplingPrograms implements Disposable {
   readonly cache: KeyValueCache;
   /** One row: where a prompt is computed before it is copied to the rows of its group. */
   readonly promptCache: KeyValueCache;
+  /** [V]: added to the logits by the biased variants, for all rows alike. */
+  readonly logitBias: Float32Array;
   readonly #runtime: Runtime;
   readonly #model: SampledModel;
   readonly #weights: Readonly<Record<string, Tensor>>;
@@ -52,46 +69,37 @@ export class SamplingPrograms implements Disposable {
     this.#weights = weights;
     this.cache = new KeyValueCache(model.config, rows, capacity);
     this.promptCache = new KeyValueCache(model.config, 1, capacity);
-    const { headSize, ropeTheta } = model.config;
-    const { cos, sin } = rotaryTables(capacity, headSize, ropeTheta);
-    const dims = [capacity, headSize / 2];
+    this.logitBias = new Float32Array(model.config.vocabSize);
+    const { cos, sin } = rotaryTables(model.config, capacity);
+    const dims = [capacity, model.config.headSize / 2];
     this.#tables = { cos: this.#tensor('float32', dims, cos), sin: this.#tensor('float32', dims, sin) };
   }
 
   /** For the first B rows of the cache. */
-  async decode(B: number, greedy: boolean): Promise<DecodeProgram> {
-    const key = `${B} ${greedy}`;
+  async decode(B: number, variant: DrawVariant): Promise<DecodeProgram> {
+    const key = `${B} ${variant.draw} ${variant.biased}`;
     const known = this.#decode.get(key);
     if (known) return known;
-    const buffers = newBuffers(B, 1);
-    const program = {
-      ...buffers,
-      uniform: new Float32Array(B),
-      inverseTemperature: Float32Array.of(1),
-      nextTokens: new Int32Array(B),
-      logProbs: new Float32Array(B),
-    };
-    const draws: Record<string, Tensor> = greedy
-      ? {}
-      : {
-          uniform: this.#tensor('float32', [B, 1], program.uniform),
-          inverse_temperature: this.#tensor('float32', [], program.inverseTemperature),
-        };
+    const program = { ...newBuffers(B, 1), ...newDrawInputs(B), ...newDrawOutputs(B) };
     const caches = this.cache.tensors(this.#runtime, this.#scope, B);
-    const outputs = {
-      next_tokens: this.#tensor('int32', [B], program.nextTokens),
-      log_probs: this.#tensor('float32', [B], program.logProbs),
-    };
-    const graph = decodeGraph(this.#model.config, { B, capacity: this.cache.capacity }, greedy);
     const binding = await this.#compile(
-      graph,
-      `decode [${B}] of ${this.cache.capacity}`,
-      { ...this.#inputs(buffers, B, 1), ...this.#weights, ...draws, ...caches.inputs },
-      { ...outputs, ...caches.outputs },
+      decodeGraph(this.#model.config, { B, capacity: this.cache.capacity }, variant),
+      `decode [${B}] ${variant.draw} of ${this.cache.capacity}`,
+      {
+        ...this.#inputs(program, B, 1),
+        ...this.#weights,
+        ...this.#drawInputs(program, B, variant),
+        ...caches.inputs,
+      },
+      { ...this.#drawOutputs(program, B, variant.draw), ...caches.outputs },
     );
     const compiled = { ...program, binding };
     this.#decode.set(key, compiled);
     return compiled;
+  }
+
+  get vocabSize(): number {
+    return this.#model.config.vocabSize;
   }
 
   /** S tokens into the prompt cache. */
@@ -139,6 +147,31 @@ export class SamplingPrograms implements Disposable {
     };
   }
 
+  #drawInputs(program: DrawInputs, B: number, { draw, biased }: DrawVariant): Record<string, Tensor> {
+    const scalar = (data: Float32Array) => this.#tensor('float32', [], data);
+    const inputs: Record<string, Tensor> = {};
+    if (biased) inputs['logit_bias'] = this.#tensor('float32', [1, this.vocabSize], this.logitBias);
+    if (draw === 'greedy') return inputs;
+    inputs['uniform'] = this.#tensor('float32', [B, 1], program.uniform);
+    inputs['inverse_temperature'] = scalar(program.inverseTemperature);
+    if (draw === 'plain' || draw === 'tempered') return inputs;
+    inputs['top_k'] = this.#tensor('int32', [], program.topK);
+    inputs['top_p'] = scalar(program.topP);
+    inputs['min_p'] = scalar(program.minP);
+    return inputs;
+  }
+
+  #drawOutputs(program: DrawOutputs, B: number, draw: Draw): Record<string, Tensor> {
+    const row = (data: Float32Array) => this.#tensor('float32', [B], data);
+    return {
+      next_tokens: this.#tensor('int32', [B], program.nextTokens),
+      log_probs: row(program.logProbs),
+      sampling_log_probs: row(program.samplingLogProbs),
+      log_probs_at_one: row(program.logProbsAtOne),
+      ...(draw === 'narrow' ? { beyond: row(program.beyond) } : {}),
+    };
+  }
+
   #tensor(...args: Parameters<Runtime['tensor']>): Tensor {
     return this.#scope.own(this.#runtime.tensor(...args));
   }
@@ -149,4 +182,20 @@ const newBuffers = (B: number, S: number): Buffers => ({
   positions: new BigInt64Array(B * S),
   lastPositions: new Int32Array(B),
   longest: new Int32Array(1),
+});
+
+const newDrawInputs = (B: number): DrawInputs => ({
+  uniform: new Float32Array(B),
+  inverseTemperature: Float32Array.of(1),
+  topK: new Int32Array(1),
+  topP: new Float32Array(1),
+  minP: new Float32Array(1),
+});
+
+const newDrawOutputs = (B: number): DrawOutputs => ({
+  nextTokens: new Int32Array(B),
+  logProbs: new Float32Array(B),
+  samplingLogProbs: new Float32Array(B),
+  logProbsAtOne: new Float32Array(B),
+  beyond: new Float32Array(B),
 });

@@ -1,8 +1,8 @@
 // The weights as sampling's graphs name them: views into the arena that training updates, so that a sampler never holds an
 // older policy than the learner.
-import { blockTensorName, embeddingName, finalNormName, headName } from '../models/llama-tensors.ts';
-import type { BlockRole } from '../models/llama-tensors.ts';
-import type { LlamaConfig } from '../models/config.ts';
+import { blockTensorName, embeddingName, finalNormName, headName } from '../models/decoder-tensors.ts';
+import type { BlockRole } from '../models/decoder-tensors.ts';
+import type { DecoderConfig } from '../models/config.ts';
 import { slotView } from '../models/parameters.ts';
 import type { Arena, ParameterLayout } from '../models/parameters.ts';
 import type { Scope } from '../ort/scope.ts';
@@ -10,7 +10,7 @@ import type { Runtime, Tensor } from '../ort/runtime.ts';
 
 /** The model whose rollouts are drawn: its shape, and where its weights lie. */
 export interface SampledModel {
-  readonly config: LlamaConfig;
+  readonly config: DecoderConfig;
   readonly layout: ParameterLayout;
   readonly weights: Arena;
 }
@@ -26,6 +26,10 @@ export function samplerWeights(
     const view = spanOf(layout, weights, names);
     return scope.own(runtime.tensor('float32', [view.length / D, D], view));
   };
+  const span = (names: readonly string[]): Tensor => {
+    const view = spanOf(layout, weights, names);
+    return scope.own(runtime.tensor('float32', [view.length], view));
+  };
   const whole = (name: string): Tensor =>
     scope.own(runtime.tensor('float32', [...layout.slots.get(name)!.shape], slotView(layout, weights, name)));
   const tensors: Record<string, Tensor> = {
@@ -36,6 +40,11 @@ export function samplerWeights(
   for (let layer = 0; layer < config.layers; layer += 1) {
     const name = (role: BlockRole) => blockTensorName(layer, role);
     tensors[`${layer}.qkv`] = rows([name('q'), name('k'), name('v')]);
+    if (config.qkvBias) tensors[`${layer}.qkv_bias`] = span([name('qBias'), name('kBias'), name('vBias')]);
+    if (config.qkNorm) {
+      tensors[`${layer}.q_norm`] = whole(name('qNorm'));
+      tensors[`${layer}.k_norm`] = whole(name('kNorm'));
+    }
     tensors[`${layer}.gate_up`] = rows([name('gate'), name('up')]);
     tensors[`${layer}.o`] = whole(name('o'));
     tensors[`${layer}.down`] = whole(name('down'));

@@ -1,8 +1,10 @@
 // One call of the sampler: requests take slots, every step advances all slots by one token, ended slots go to those who
 // wait. When none waits, the slots still at work move together and the batch halves.
 import { bucketLength } from '../learner/micro-batches.ts';
+import type { DrawVariant } from './choose.ts';
 import type { Completion, SampleOptions, SampleRequest } from './completion.ts';
 import type { DecodeProgram, SamplingPrograms } from './programs.ts';
+import { fillBias, fillDraw, mayKeepMore, variantFor } from './settings.ts';
 
 /** A request at work. `position` is where the token fed next stands in its row. */
 interface Active {
@@ -10,6 +12,8 @@ interface Active {
   readonly request: SampleRequest;
   readonly tokens: number[];
   readonly logProbs: number[];
+  readonly samplingLogProbs: number[];
+  readonly logProbsAtOne: number[];
   position: number;
   next: number;
 }
@@ -21,10 +25,13 @@ export class SlotRun {
   readonly #slots: (Active | undefined)[];
   readonly #completions: Completion[];
   #prefilled: Int32Array | undefined;
+  #variant: DrawVariant;
 
   constructor(programs: SamplingPrograms, requests: readonly SampleRequest[], options: SampleOptions) {
     this.#programs = programs;
     this.#options = options;
+    this.#variant = variantFor(options, programs.vocabSize);
+    if (this.#variant.biased) fillBias(programs, options);
     this.#waiting = requests.map((request, index) => ({ index, request })).reverse();
     this.#slots = new Array<Active | undefined>(
       Math.min(programs.cache.rows, powerOfTwoAbove(requests.length)),
@@ -37,7 +44,7 @@ export class SlotRun {
       await this.#admit();
       const B = this.#compact();
       if (B === 0) return this.#completions;
-      await this.#decode(await this.#programs.decode(B, this.#options.temperature === 0), B);
+      await this.#step(B);
     }
   }
 
@@ -53,6 +60,8 @@ export class SlotRun {
         request,
         tokens: [],
         logProbs: [],
+        samplingLogProbs: [],
+        logProbsAtOne: [],
         position,
         next: request.prompt[position]!,
       };
@@ -91,7 +100,25 @@ export class SlotRun {
     return B;
   }
 
-  async #decode(program: DecodeProgram, B: number): Promise<void> {
+  async #step(B: number): Promise<void> {
+    let program = await this.#decode(B);
+    if (this.#keepsMore(program)) {
+      // The same positions once more: the caches are written with what they hold. Flat distributions stay flat, so the
+      // rest of the run draws wide at once.
+      this.#variant = { ...this.#variant, draw: 'wide' };
+      program = await this.#decode(B);
+    }
+    for (let slot = 0; slot < B; slot += 1) this.#take(slot, program);
+  }
+
+  #keepsMore(program: DecodeProgram): boolean {
+    if (this.#variant.draw !== 'narrow' || !mayKeepMore(this.#options, this.#programs.vocabSize))
+      return false;
+    return program.beyond.some((mass, slot) => mass > 0 && this.#slots[slot] !== undefined);
+  }
+
+  async #decode(B: number): Promise<DecodeProgram> {
+    const program = await this.#programs.decode(B, this.#variant);
     // An idle row writes and reads position 0 of its own row only.
     program.longest[0] = 1;
     for (let slot = 0; slot < B; slot += 1) {
@@ -103,26 +130,33 @@ export class SlotRun {
       program.longest[0] = Math.max(program.longest[0]!, position + 1);
       program.uniform[slot] = active?.request.draw(active.tokens.length) ?? 0.5;
     }
-    if (this.#options.temperature > 0) program.inverseTemperature[0] = 1 / this.#options.temperature;
+    fillDraw(program, this.#options, this.#programs.vocabSize);
     await program.binding.run();
-    for (let slot = 0; slot < B; slot += 1)
-      this.#take(slot, program.nextTokens[slot]!, program.logProbs[slot]!);
+    return program;
   }
 
-  #take(slot: number, token: number, logProb: number): void {
+  #take(slot: number, program: DecodeProgram): void {
     const active = this.#slots[slot];
     if (active === undefined) return;
+    const token = program.nextTokens[slot]!;
     active.tokens.push(token);
-    active.logProbs.push(logProb);
+    active.logProbs.push(program.logProbs[slot]!);
+    active.samplingLogProbs.push(program.samplingLogProbs[slot]!);
+    active.logProbsAtOne.push(program.logProbsAtOne[slot]!);
     active.position += 1;
     active.next = token;
-    const ended = this.#options.endIds.includes(token);
+    const atEnd = this.#options.endIds.includes(token);
+    const stop = atEnd ? undefined : this.#options.stop?.completed(active.tokens);
+    const ended = atEnd || stop !== undefined;
     if (!ended && active.tokens.length < active.request.maxTokens) return;
     this.#slots[slot] = undefined;
     this.#completions[active.index] = {
       tokens: Int32Array.from(active.tokens),
       logProbs: Float32Array.from(active.logProbs),
+      samplingLogProbs: Float32Array.from(active.samplingLogProbs),
+      logProbsAtOne: Float32Array.from(active.logProbsAtOne),
       ended,
+      ...(stop === undefined ? {} : { stop }),
     };
   }
 }

@@ -1,12 +1,14 @@
 // Continuous batching over slots: a request takes a slot, its prompt's cache is computed once for its group and copied in,
 // and every step advances all slots by one token. A slot that ends is given to the next request; when none waits, the
-// slots still at work move together and the batch halves. Limits: float32 on the CPU provider; temperature and greedy only.
+// slots still at work move together and the batch halves. Limits: float32 on the CPU provider;
+// one set of options for all requests of a call.
 import { bucketLength } from '../learner/micro-batches.ts';
 import type { Runtime, Tensor } from '../ort/runtime.ts';
 import { Scope } from '../ort/scope.ts';
 import type { Completion, SampleOptions, SampleRequest, Sampler } from './completion.ts';
 import { SamplingPrograms } from './programs.ts';
 import { powerOfTwoAbove, SlotRun } from './slot-run.ts';
+import { checkOptions } from './settings.ts';
 import { samplerWeights } from './sampler-weights.ts';
 import type { SampledModel } from './sampler-weights.ts';
 
@@ -38,6 +40,7 @@ export class SlotSampler implements Sampler {
 
   async generate(requests: readonly SampleRequest[], options: SampleOptions): Promise<Completion[]> {
     if (requests.length === 0) return [];
+    checkOptions(options, this.#model.config.vocabSize);
     requests.forEach((request, i) => this.#check(request, i));
     const longest = requests.reduce(
       (most, { prompt, maxTokens }) => Math.max(most, prompt.length + maxTokens),

@@ -6,6 +6,8 @@ import { Tokenizer as HuggingFaceTokenizer } from '@huggingface/tokenizers';
 import { join } from 'node:path';
 import { readTokenizerFiles } from './files.ts';
 import type { TokenizerFiles } from './files.ts';
+import { templateThinkingControl } from './thinking.ts';
+import type { ThinkingControl } from './thinking.ts';
 
 export interface ChatMessage {
   readonly role: string;
@@ -16,6 +18,8 @@ export interface ChatMessage {
 export interface ChatOptions {
   /** Ends the text where the assistant's answer begins. */
   readonly addGenerationPrompt: boolean;
+  /** Functions that the model may call, as JSON schemas in the form that the template expects (OpenAI's for most). */
+  readonly tools?: readonly Readonly<Record<string, unknown>>[];
   /** Further template variables, e.g. `{ enable_thinking: false }`. */
   readonly variables?: Readonly<Record<string, unknown>>;
 }
@@ -83,15 +87,30 @@ export class Tokenizer {
     return this.#template !== undefined;
   }
 
+  /** How the model's own template lets thinking be switched. */
+  get thinkingControl(): ThinkingControl {
+    return templateThinkingControl(this.#files.chatTemplate);
+  }
+
   /** Ids of raw text with the special tokens that the tokenizer adds. A text that begins with BOS gets no second one. */
   encode(text: string): number[] {
-    const { ids } = this.#tokenizer.encode(text);
-    return ids.length > 1 && ids[0] === this.bosId && ids[1] === this.bosId ? ids.slice(1) : ids;
+    return this.#oneBos(this.#tokenizer.encode(text).ids);
   }
 
   /** Ids of text that already holds its special tokens (a rendered chat), or that continues another. */
   encodeExact(text: string): number[] {
     return this.#tokenizer.encode(text, { add_special_tokens: false }).ids;
+  }
+
+  /** Ids of a rendered chat: the template writes the special tokens itself, so none are added; a doubled BOS is one. */
+  encodeRendered(text: string): number[] {
+    return this.#oneBos(this.encodeExact(text));
+  }
+
+  #oneBos(ids: number[]): number[] {
+    const first = ids.findIndex((id) => id !== this.bosId);
+    const repeated = (first === -1 ? ids.length : first) - 1;
+    return repeated > 0 ? ids.slice(repeated) : ids;
   }
 
   /** Text of ids. Special tokens are left out unless `keepSpecial`. */
@@ -105,7 +124,8 @@ export class Tokenizer {
   }
 
   /** The chat as the model's template writes it. Throws where the model has none, or the template refuses the messages. */
-  renderChat(messages: readonly ChatMessage[], { addGenerationPrompt, variables = {} }: ChatOptions): string {
+  renderChat(messages: readonly ChatMessage[], options: ChatOptions): string {
+    const { addGenerationPrompt, tools, variables = {} } = options;
     if (this.#template === undefined)
       throw new Error(`${this.#files.source}: the model has no chat template`);
     const { bos_token, eos_token, pad_token, sep_token, unk_token } = this.#files.config;
@@ -118,6 +138,7 @@ export class Tokenizer {
       return this.#template.render({
         ...specials,
         ...variables,
+        ...(tools === undefined ? {} : { tools }),
         messages,
         add_generation_prompt: addGenerationPrompt,
       });
@@ -129,8 +150,8 @@ export class Tokenizer {
     }
   }
 
-  /** Ids of the rendered chat: the template writes the special tokens itself, so none are added. */
+  /** Ids of the rendered chat. */
   encodeChat(messages: readonly ChatMessage[], options: ChatOptions): number[] {
-    return this.encodeExact(this.renderChat(messages, options));
+    return this.encodeRendered(this.renderChat(messages, options));
   }
 }

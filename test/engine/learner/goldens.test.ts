@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
 import { readModelWeights } from '../../../runner/checkpoint/safetensors.ts';
 import { Learner } from '../../../runner/engine/learner/learner.ts';
-import { parseLlamaConfig } from '../../../runner/engine/models/config.ts';
+import { parseModelConfig } from '../../../runner/engine/models/config.ts';
 import { noTestData, testData, testDataDir } from '../../support/test-data.ts';
 import { referenceLogits } from './llama-reference.ts';
 import { leakCheckedRuntime, sequence } from './support.ts';
@@ -14,7 +14,7 @@ const readJson = async (file: string): Promise<unknown> =>
   JSON.parse(await readFile(testData(file), 'utf8')) as unknown;
 
 async function load(directory: string): Promise<Learner> {
-  const config = parseLlamaConfig(await readJson(`${directory}/config.json`), `${directory}/config.json`);
+  const config = parseModelConfig(await readJson(`${directory}/config.json`), `${directory}/config.json`);
   return await Learner.create(runtime, config, await readModelWeights(testData(directory)));
 }
 

@@ -3,7 +3,7 @@
 import { describe, expect, test } from 'vitest';
 import { Learner } from '../../../runner/engine/learner/learner.ts';
 import type { WeightedSequence } from '../../../runner/engine/learner/micro-batches.ts';
-import type { LlamaConfig } from '../../../runner/engine/models/config.ts';
+import type { DecoderConfig } from '../../../runner/engine/models/config.ts';
 import type { Weights } from '../../../runner/engine/models/initialize.ts';
 import { tinyConfig } from '../models/tiny-config.ts';
 import { referenceLogProbs } from './llama-reference.ts';
@@ -19,7 +19,7 @@ const sequences = [
 ];
 
 function referenceLoss(
-  config: LlamaConfig,
+  config: DecoderConfig,
   weights: ReadonlyMap<string, { data: Float64Array }>,
   batch: readonly WeightedSequence[],
 ): number {
@@ -31,7 +31,7 @@ function referenceLoss(
 
 /** Central differences at up to `samples` elements of one tensor. */
 function differences(
-  config: LlamaConfig,
+  config: DecoderConfig,
   weights: Weights,
   name: string,
   samples: number,

@@ -1,6 +1,6 @@
 // A Llama in float64 loops, read off the published architecture (transformers, modeling_llama.py: what is computed,
 // not how) and sharing nothing with the engine but tensor names: what the engine's numbers are checked against.
-import type { LlamaConfig } from '../../../runner/engine/models/config.ts';
+import type { DecoderConfig } from '../../../runner/engine/models/config.ts';
 
 export type ReferenceWeights = ReadonlyMap<string, { readonly data: ArrayLike<number> }>;
 
@@ -18,7 +18,7 @@ function rmsNorm(x: Row, weights: ArrayLike<number>, eps: number): Row {
 }
 
 /** Turns every head of x by its position's angles: element i pairs with i + hd/2. */
-function rotate(x: Row, position: number, { headSize, ropeTheta }: LlamaConfig): Row {
+function rotate(x: Row, position: number, { headSize, ropeTheta }: DecoderConfig): Row {
   const half = headSize / 2;
   return x.map((value, at) => {
     const within = at % headSize;
@@ -32,7 +32,7 @@ function attend(
   queries: Row[],
   keys: Row[],
   values: Row[],
-  { heads, kvHeads, headSize }: LlamaConfig,
+  { heads, kvHeads, headSize }: DecoderConfig,
 ): Row[] {
   return queries.map((query, t) =>
     Array.from({ length: heads }, (_, head) => {
@@ -53,7 +53,7 @@ function attend(
 
 /** Logits [S][V] of one sequence. */
 export function referenceLogits(
-  config: LlamaConfig,
+  config: DecoderConfig,
   weights: ReferenceWeights,
   ids: readonly number[],
 ): Row[] {
@@ -85,7 +85,7 @@ export function referenceLogits(
 
 /** Log-probability of each token under softmax(logits / T) given those before it; 0 for the first. */
 export function referenceLogProbs(
-  config: LlamaConfig,
+  config: DecoderConfig,
   weights: ReferenceWeights,
   ids: readonly number[],
   temperature: number,

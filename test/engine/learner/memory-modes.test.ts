@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { Learner } from '../../../runner/engine/learner/learner.ts';
 import type { LearnerOptions } from '../../../runner/engine/learner/learner.ts';
-import type { LlamaConfig } from '../../../runner/engine/models/config.ts';
+import type { DecoderConfig } from '../../../runner/engine/models/config.ts';
 import { tinyConfig } from '../models/tiny-config.ts';
 import { leakCheckedRuntime, livelyWeights, relativeDistance, sequence } from './support.ts';
 
@@ -20,7 +20,7 @@ const batch = Array.from({ length: 9 }, (_, i) => {
 
 async function run(
   options: LearnerOptions,
-  config: LlamaConfig = tinyConfig,
+  config: DecoderConfig = tinyConfig,
 ): Promise<{ gradients: Map<string, Float32Array>; logProbs: Float32Array; modes: string[] }> {
   const learner = await Learner.create(runtime, config, livelyWeights(config, 3), options);
   try {
@@ -47,6 +47,8 @@ describe.each([
   ['grouped queries', tinyConfig],
   ['tied, one key head', { ...tinyConfig, tieWordEmbeddings: true, kvHeads: 1 }],
   ['as many key heads as heads', { ...tinyConfig, kvHeads: 4, layers: 3 }],
+  ['biases of queries, keys and values', { ...tinyConfig, qkvBias: true }],
+  ['norms of queries and keys, heads wider than the model', { ...tinyConfig, qkNorm: true, headSize: 8 }],
 ])('%s', (_, config) => {
   test.each(modes)(
     '%s: the gradient of every tensor as with kept activations',

@@ -14,14 +14,15 @@ import {
   chunkAttentionGraph,
   chunkEndBackwardGraph,
   chunkProjectionBackwardGraph,
-} from '../../../runner/engine/models/llama-chunks.ts';
-import { headTrainingGraph } from '../../../runner/engine/models/llama-ends.ts';
-import type { LlamaConfig } from '../../../runner/engine/models/config.ts';
+} from '../../../runner/engine/models/decoder-chunks.ts';
+import { headTrainingGraph } from '../../../runner/engine/models/decoder-ends.ts';
+import type { DecoderConfig } from '../../../runner/engine/models/config.ts';
 
 const MB = 2 ** 20;
 
 /** The 20 M model of the engine bench. */
-const bench: LlamaConfig = {
+const bench: DecoderConfig = {
+  family: 'llama',
   vocabSize: 1024,
   hiddenSize: 512,
   intermediateSize: 1376,
@@ -32,10 +33,13 @@ const bench: LlamaConfig = {
   maxPositions: 40_960,
   rmsNormEps: 1e-5,
   ropeTheta: 10_000,
+  ropeScaling: null,
+  qkvBias: false,
+  qkNorm: false,
   tieWordEmbeddings: false,
   initializerRange: 0.02,
 };
-const large: LlamaConfig = {
+const large: DecoderConfig = {
   ...bench,
   vocabSize: 151_936,
   hiddenSize: 1024,

@@ -1,7 +1,7 @@
 // What the learner's suites share: a runtime that must end without live native objects, and a tiny model with
 // weights large enough for every term of its gradient to matter.
 import { afterAll, afterEach, expect } from 'vitest';
-import type { LlamaConfig } from '../../../runner/engine/models/config.ts';
+import type { DecoderConfig } from '../../../runner/engine/models/config.ts';
 import { initialWeights } from '../../../runner/engine/models/initialize.ts';
 import type { Weights } from '../../../runner/engine/models/initialize.ts';
 import type { WeightedSequence } from '../../../runner/engine/learner/micro-batches.ts';
@@ -16,11 +16,13 @@ export function leakCheckedRuntime(): Runtime {
   return runtime;
 }
 
-/** Initial weights of a deviation at which attention and gates leave their linear regime, and norms that are not 1. */
-export function livelyWeights(config: LlamaConfig, seed: number): Weights {
+/** Initial weights of a deviation at which attention and gates leave their linear regime, norms that are not 1 and biases that are not 0. */
+export function livelyWeights(config: DecoderConfig, seed: number): Weights {
   const weights = initialWeights({ ...config, initializerRange: 0.4 }, seed);
-  for (const [name, { data }] of weights)
+  for (const [name, { data }] of weights) {
     if (name.includes('norm')) data.forEach((_, i) => (data[i] = 1 + 0.3 * Math.sin(i + name.length)));
+    if (name.endsWith('.bias')) data.forEach((_, i) => (data[i] = 0.5 * Math.cos(i + name.length)));
+  }
   return weights;
 }
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { initialWeights } from '../../../runner/engine/models/initialize.ts';
-import { blockTensorName } from '../../../runner/engine/models/llama-tensors.ts';
+import { blockTensorName } from '../../../runner/engine/models/decoder-tensors.ts';
+import type { BlockRole } from '../../../runner/engine/models/decoder-tensors.ts';
 import {
   namedViews,
   packWeights,
@@ -94,5 +95,46 @@ describe('layout', () => {
     );
     // A tied model's file may repeat the head.
     expect(() => pack(() => undefined, { ...tinyConfig, tieWordEmbeddings: true })).not.toThrow();
+  });
+
+  test('rotations that old checkpoints store are taken where they are those of the configuration, else refused', () => {
+    const name = 'model.layers.0.self_attn.rotary_emb.inv_freq';
+    const pack = (...inverse: number[]): unknown => {
+      const stored = { shape: [inverse.length], data: Float32Array.from(inverse) };
+      return packWeights(tinyConfig, layout, new Map([...initialWeights(tinyConfig, 1), [name, stored]]));
+    };
+    expect(() => pack(1, 0.01)).not.toThrow();
+    // Rounded to bfloat16.
+    expect(() => pack(1, 0.010009765625)).not.toThrow();
+    for (const other of [[1, 0.02], [1], [1, 0.01, 0]])
+      expect(() => pack(...other)).toThrow(/layers\.0\.self_attn\.rotary_emb\.inv_freq" is not what .* RoPE/);
+  });
+
+  test('biases and norms of queries and keys lie behind the decay boundary, q, k and v biases without gaps', () => {
+    const config = { ...tinyConfig, qkvBias: true, qkNorm: true, headSize: 6 };
+    const { slots, decayedSize } = parameterLayout(config);
+    const of = (role: BlockRole) => slots.get(blockTensorName(1, role))!;
+    for (const role of ['qBias', 'kBias', 'vBias', 'qNorm', 'kNorm'] as const)
+      expect(of(role).offset, role).toBeGreaterThanOrEqual(decayedSize);
+    expect(of('kBias').offset).toBe(of('qBias').offset + 24);
+    expect(of('vBias').offset).toBe(of('kBias').offset + 12);
+    expect(of('kNorm')).toMatchObject({ name: 'model.layers.1.self_attn.k_norm.weight', shape: [6] });
+  });
+
+  test('a model without a family’s tensors, and one with tensors of another, are refused by name', () => {
+    const biased = { ...tinyConfig, qkvBias: true };
+    const pack = (config: typeof tinyConfig, from: typeof tinyConfig): unknown =>
+      packWeights(config, parameterLayout(config), initialWeights(from, 1));
+    expect(() => pack(biased, tinyConfig)).toThrow(/lack 6 tensors: .*layers\.0\.self_attn\.q_proj\.bias/);
+    expect(() => pack(tinyConfig, biased)).toThrow(
+      /6 tensors .*no use for: .*layers\.0\.self_attn\.q_proj\.bias/,
+    );
+    expect(() => pack(tinyConfig, { ...tinyConfig, qkNorm: true })).toThrow(/no use for: .*q_norm\.weight/);
+  });
+
+  test('new biases are zero, new norms one', () => {
+    const weights = initialWeights({ ...tinyConfig, qkvBias: true, qkNorm: true }, 1);
+    expect(new Set(weights.get(blockTensorName(0, 'vBias'))!.data)).toEqual(new Set([0]));
+    expect(new Set(weights.get(blockTensorName(0, 'qNorm'))!.data)).toEqual(new Set([1]));
   });
 });

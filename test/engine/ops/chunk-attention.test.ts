@@ -5,7 +5,7 @@ import { keysOfChunk } from '../../../runner/engine/learner/chunk-sessions.ts';
 import {
   chunkAttentionBackwardGraph,
   chunkAttentionGraph,
-} from '../../../runner/engine/models/llama-chunks.ts';
+} from '../../../runner/engine/models/decoder-chunks.ts';
 import { createRuntime } from '../../../runner/engine/ort/create.ts';
 import { tinyConfig } from '../models/tiny-config.ts';
 import { CompiledGraph } from '../graph/compiled-graph.ts';

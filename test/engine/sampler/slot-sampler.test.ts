@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readModelWeights } from '../../../runner/checkpoint/safetensors.ts';
-import { parseLlamaConfig } from '../../../runner/engine/models/config.ts';
+import { parseModelConfig } from '../../../runner/engine/models/config.ts';
 import { packWeights, parameterLayout } from '../../../runner/engine/models/parameters.ts';
 import { createRuntime } from '../../../runner/engine/ort/create.ts';
 import type { Runtime } from '../../../runner/engine/ort/runtime.ts';
@@ -13,7 +13,7 @@ import { SlotSampler } from '../../../runner/engine/sampler/slot-sampler.ts';
 import { noTestData, testData, testDataDir } from '../../support/test-data.ts';
 
 async function loadModel(directory: string): Promise<SampledModel> {
-  const config = parseLlamaConfig(JSON.parse(readFileSync(`${directory}/config.json`, 'utf8')), directory);
+  const config = parseModelConfig(JSON.parse(readFileSync(`${directory}/config.json`, 'utf8')), directory);
   const layout = parameterLayout(config);
   return { config, layout, weights: packWeights(config, layout, await readModelWeights(directory)) };
 }

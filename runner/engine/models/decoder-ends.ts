@@ -1,4 +1,4 @@
-// The two ends of a Llama around its blocks: the embedding, and the head (final norm, logits, log-probabilities).
+// The two ends of a decoder around its blocks: the embedding, and the head (final norm, logits, log-probabilities).
 // The head sees R gathered rows, never whole padded sequences: prompts and padding cost it nothing, and R bounds
 // the size of its logits [R,V].
 
@@ -11,15 +11,20 @@ import { gatherRows } from '../ops/gather.ts';
 import { gemm } from '../ops/matmul.ts';
 import { rmsNorm } from '../ops/rms-norm.ts';
 import { entropy, tokenLogProb } from '../ops/token-log-prob.ts';
-import type { LlamaConfig } from './config.ts';
-import { gradientOf, previousOf } from './llama-block.ts';
+import type { DecoderConfig } from './config.ts';
+import { gradientOf, previousOf } from './decoder-block.ts';
 
 /** table [V,D], tokens [T] of int32 -> y [T,D]. */
-export function embeddingGraph({ vocabSize, hiddenSize }: LlamaConfig, rows: number): Graph {
+export function embeddingGraph({ vocabSize, hiddenSize }: DecoderConfig, rows: number): Graph {
   const graph = new Graph();
   const table = graph.input('table', 'float32', [vocabSize, hiddenSize]);
   graph.output('y', gatherRows(table, graph.input('tokens', 'int32', [rows])));
   return graph;
+}
+
+/** x [R,D] before the final norm, norm [D], head [V,D] -> [R,V]. */
+export function logitsOf(x: Value, norm: Value, head: Value, { rmsNormEps }: DecoderConfig): Value {
+  return gemm(rmsNorm(x, norm, rmsNormEps), head, { transB: true });
 }
 
 interface Head {
@@ -30,14 +35,15 @@ interface Head {
   readonly logProbs: Value;
 }
 
-function headForward({ vocabSize: V, hiddenSize: D, rmsNormEps }: LlamaConfig, rows: number): Head {
+function headForward(config: DecoderConfig, rows: number): Head {
+  const { vocabSize: V, hiddenSize: D } = config;
   const graph = new Graph();
   const x = graph.input('x', 'float32', [rows, D]);
   const norm = graph.input('norm', 'float32', [D]);
   const head = graph.input('head', 'float32', [V, D]);
   const targets = graph.input('targets', 'int32', [rows]);
   const inverseTemperature = graph.input('inverse_temperature', 'float32', []);
-  const logits = gemm(rmsNorm(x, norm, rmsNormEps), head, { transB: true });
+  const logits = logitsOf(x, norm, head, config);
   const logProbs = tokenLogProb(logits, targets, inverseTemperature);
   graph.output('log_probs', logProbs);
   graph.output('entropy', entropy(logits, inverseTemperature));
@@ -45,7 +51,7 @@ function headForward({ vocabSize: V, hiddenSize: D, rmsNormEps }: LlamaConfig, r
 }
 
 /** x [R,D], targets [R] -> log_probs [R] of the targets and entropy [R] of the distribution, both at the temperature. */
-export function headScoringGraph(config: LlamaConfig, rows: number): Graph {
+export function headScoringGraph(config: DecoderConfig, rows: number): Graph {
   return headForward(config, rows).graph;
 }
 
@@ -53,7 +59,7 @@ export function headScoringGraph(config: LlamaConfig, rows: number): Graph {
  * The same with weights [R]: also d_x [R,D], d_norm, d_head, the gradient of loss = - sum weights * log_probs.
  * With `accumulating`, d_norm and d_head include previous_norm and previous_head.
  */
-export function headTrainingGraph(config: LlamaConfig, rows: number, accumulating: boolean): Graph {
+export function headTrainingGraph(config: DecoderConfig, rows: number, accumulating: boolean): Graph {
   const { graph, x, norm, head, logProbs } = headForward(config, rows);
   const cotangent = neg(graph.input('weights', 'float32', [rows]));
   const [dx, dNorm, dHead] = gradients([{ value: logProbs, cotangent }], [x, norm, head]) as [

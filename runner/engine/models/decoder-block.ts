@@ -1,4 +1,4 @@
-// One transformer block of a Llama as a pair of graphs, forward and backward, compiled once per shape and run for
+// One transformer block of a decoder as a pair of graphs, forward and backward, compiled once per shape and run for
 // every layer with that layer's weights bound. B sequences of S tokens are T = B * S rows. Sequences are padded on
 // the right and attention is causal, so no row before the padding sees it: the mask needs no lengths.
 
@@ -14,9 +14,9 @@ import { rmsNorm } from '../ops/rms-norm.ts';
 import { rotary } from '../ops/rotary.ts';
 import { reshape, transpose } from '../ops/shape.ts';
 import { siluMul } from '../ops/silu.ts';
-import type { LlamaConfig } from './config.ts';
-import { blockRoles, blockTensorShape } from './llama-tensors.ts';
-import type { BlockRole } from './llama-tensors.ts';
+import type { DecoderConfig } from './config.ts';
+import { blockRoles, blockTensorShape } from './decoder-tensors.ts';
+import type { BlockRole, CommonRole, FamilyRole } from './decoder-tensors.ts';
 import { rotaryTables } from './rotary-tables.ts';
 
 export interface BatchShape {
@@ -24,14 +24,24 @@ export interface BatchShape {
   readonly length: number;
 }
 
-export type BlockWeights = Readonly<Record<BlockRole, Value>>;
+/** What only some families have is absent in the others. */
+export type BlockWeights = Readonly<Record<CommonRole, Value> & Partial<Record<FamilyRole, Value>>>;
 
 export const gradientOf = (role: string): string => `d_${role}`;
 export const previousOf = (role: string): string => `previous_${role}`;
 
-/** x [T,D] -> [B, heads, S, hd]: `weight` projects, heads come apart. */
-function projectHeads(x: Value, weight: Value, { batch, length }: BatchShape, headSize: number): Value {
-  return transpose(reshape(gemm(x, weight, { transB: true }), [batch, length, -1, headSize]), [0, 2, 1, 3]);
+/** x [T,D] -> [B, heads, S, hd]: `weight` projects, heads come apart, and each is normalised where there is a norm. */
+function projectHeads(
+  x: Value,
+  weight: Value,
+  bias: Value | undefined,
+  norm: Value | undefined,
+  { batch, length }: BatchShape,
+  { headSize, rmsNormEps }: DecoderConfig,
+): Value {
+  const projected = gemm(x, weight, { transB: true, ...(bias && { c: bias }) });
+  const heads = reshape(projected, [batch, length, -1, headSize]);
+  return transpose(norm ? rmsNorm(heads, norm, rmsNormEps) : heads, [0, 2, 1, 3]);
 }
 
 /** Cosines and sines for queries and keys, [S,hd/2] each. Those of queries carry the scores' scale 1/sqrt(hd): no pass of its own. */
@@ -40,9 +50,10 @@ export interface Rotations {
   readonly key: readonly [Value, Value];
 }
 
-function rotations(graph: Graph, { headSize, ropeTheta }: LlamaConfig, length: number): Rotations {
+function rotations(graph: Graph, config: DecoderConfig, length: number): Rotations {
+  const { headSize } = config;
   const tables = (scale: number): [Value, Value] => {
-    const { cos, sin } = rotaryTables(length, headSize, ropeTheta, scale);
+    const { cos, sin } = rotaryTables(config, length, scale);
     const table = (data: Float32Array): Value => graph.constant('float32', [length, headSize / 2], data);
     return [table(cos), table(sin)];
   };
@@ -61,15 +72,16 @@ export interface Projected {
 export function blockProjections(
   x: Value,
   weights: BlockWeights,
-  { headSize, rmsNormEps }: LlamaConfig,
+  config: DecoderConfig,
   shape: BatchShape,
   { query, key }: Rotations,
 ): Projected {
-  const normal = rmsNorm(x, weights.attentionNorm, rmsNormEps);
+  const normal = rmsNorm(x, weights.attentionNorm, config.rmsNormEps);
+  const { qBias, kBias, vBias, qNorm, kNorm } = weights;
   return {
-    q: rotary(projectHeads(normal, weights.q, shape, headSize), ...query),
-    k: rotary(projectHeads(normal, weights.k, shape, headSize), ...key),
-    v: projectHeads(normal, weights.v, shape, headSize),
+    q: rotary(projectHeads(normal, weights.q, qBias, qNorm, shape, config), ...query),
+    k: rotary(projectHeads(normal, weights.k, kBias, kNorm, shape, config), ...key),
+    v: projectHeads(normal, weights.v, vBias, undefined, shape, config),
   };
 }
 
@@ -78,7 +90,7 @@ export function blockEnd(
   x: Value,
   context: Value,
   weights: BlockWeights,
-  { rmsNormEps }: LlamaConfig,
+  { rmsNormEps }: DecoderConfig,
 ): Value {
   const middle = gemm(context, weights.o, { transB: true, c: x });
   const normal = rmsNorm(middle, weights.mlpNorm, rmsNormEps);
@@ -87,7 +99,7 @@ export function blockEnd(
 }
 
 /** x [T,D] -> [T,D]. */
-function blockForward(x: Value, weights: BlockWeights, config: LlamaConfig, shape: BatchShape): Value {
+function blockForward(x: Value, weights: BlockWeights, config: DecoderConfig, shape: BatchShape): Value {
   const { batch: B, length: S } = shape;
   const { kvHeads, headSize } = config;
   const { q, k, v } = blockProjections(x, weights, config, shape, rotations(x.graph, config, S));
@@ -104,17 +116,17 @@ export interface BlockInputs {
 }
 
 /** A graph with x [T,D] and the block's weights by role. */
-export function blockInputs(config: LlamaConfig, { batch, length }: BatchShape): BlockInputs {
+export function blockInputs(config: DecoderConfig, { batch, length }: BatchShape): BlockInputs {
   const graph = new Graph();
   const x = graph.input('x', 'float32', [batch * length, config.hiddenSize]);
-  const entries = blockRoles.map(
+  const entries = blockRoles(config).map(
     (role) => [role, graph.input(role, 'float32', blockTensorShape(config, role))] as const,
   );
   return { graph, x, weights: Object.fromEntries(entries) as Record<BlockRole, Value> };
 }
 
 /** Forward only, nothing kept: inputs x and the weights by role, output y. */
-export function blockScoringGraph(config: LlamaConfig, shape: BatchShape): Graph {
+export function blockScoringGraph(config: DecoderConfig, shape: BatchShape): Graph {
   const { graph, x, weights } = blockInputs(config, shape);
   graph.output('y', blockForward(x, weights, config, shape));
   return graph;
@@ -125,7 +137,7 @@ export function blockScoringGraph(config: LlamaConfig, shape: BatchShape): Graph
  * With `accumulating` each d_ROLE is previous_ROLE plus this micro-batch's gradient; both may be one buffer.
  */
 export function blockTrainingGraphs(
-  config: LlamaConfig,
+  config: DecoderConfig,
   shape: BatchShape,
   accumulating: boolean,
 ): Partition {
@@ -137,7 +149,11 @@ export function blockTrainingGraphs(
  * The backward that recomputes: x, weights, d_y -> d_x, d_ROLE. One joint graph in which every forward value occurs
  * once, so there is nothing that common-subexpression elimination could merge.
  */
-export function blockRecomputingGraph(config: LlamaConfig, shape: BatchShape, accumulating: boolean): Graph {
+export function blockRecomputingGraph(
+  config: DecoderConfig,
+  shape: BatchShape,
+  accumulating: boolean,
+): Graph {
   const { graph, gradients } = blockBackward(config, shape, accumulating);
   for (const [name, value] of Object.entries(gradients)) graph.output(name, value);
   return graph;
@@ -149,16 +165,17 @@ interface BlockBackward {
   readonly gradients: Readonly<Record<string, Value>>;
 }
 
-function blockBackward(config: LlamaConfig, shape: BatchShape, accumulating: boolean): BlockBackward {
+function blockBackward(config: DecoderConfig, shape: BatchShape, accumulating: boolean): BlockBackward {
   const { graph, x, weights } = blockInputs(config, shape);
   const y = blockForward(x, weights, config, shape);
   const cotangent = graph.input('d_y', 'float32', y.shape);
+  const roles = blockRoles(config);
   const [dx, ...dWeights] = gradients(
     [{ value: y, cotangent }],
-    [x, ...blockRoles.map((role) => weights[role])],
+    [x, ...roles.map((role) => weights[role] as Value)],
   );
   const outputs: Record<string, Value> = { d_x: dx as Value };
-  for (const [index, role] of blockRoles.entries()) {
+  for (const [index, role] of roles.entries()) {
     const gradient = dWeights[index] as Value;
     outputs[gradientOf(role)] = accumulating
       ? accumulate(graph.input(previousOf(role), 'float32', gradient.shape), gradient)

@@ -10,23 +10,26 @@ import { accumulate } from '../ops/accumulate.ts';
 import { chunkAttention, chunkAttentionGradients } from '../ops/causal-attention.ts';
 import type { QueryChunk } from '../ops/causal-attention.ts';
 import { reshape, transpose } from '../ops/shape.ts';
-import type { LlamaConfig } from './config.ts';
-import { blockEnd, blockInputs, blockProjections, gradientOf, previousOf } from './llama-block.ts';
-import type { BlockInputs } from './llama-block.ts';
-import type { BlockRole } from './llama-tensors.ts';
+import type { DecoderConfig } from './config.ts';
+import { blockEnd, blockInputs, blockProjections, gradientOf, previousOf } from './decoder-block.ts';
+import type { BlockInputs } from './decoder-block.ts';
+import { blockRoles } from './decoder-tensors.ts';
+import type { BlockRole } from './decoder-tensors.ts';
 
 /** Inputs of the projections that hold the rotations of a chunk's positions, [R,hd/2] each. */
 export const rotationNames = ['cos_query', 'sin_query', 'cos_key', 'sin_key'] as const;
 
-export const projectionRoles: readonly BlockRole[] = ['q', 'k', 'v', 'attentionNorm'];
 export const endRoles: readonly BlockRole[] = ['o', 'gate', 'up', 'down', 'mlpNorm'];
+/** All that come before attention. */
+export const projectionRoles = (config: DecoderConfig): readonly BlockRole[] =>
+  blockRoles(config).filter((role) => !endRoles.includes(role));
 
 interface Projections extends BlockInputs {
   /** q [R,H*hd], k and v [R,KV*hd]. */
   readonly projected: Readonly<Record<'q' | 'k' | 'v', Value>>;
 }
 
-function projections(config: LlamaConfig, rows: number): Projections {
+function projections(config: DecoderConfig, rows: number): Projections {
   const inputs = blockInputs(config, { batch: 1, length: rows });
   const [cosQuery, sinQuery, cosKey, sinKey] = rotationNames.map((name) =>
     inputs.graph.input(name, 'float32', [rows, config.headSize / 2]),
@@ -43,7 +46,7 @@ function projections(config: LlamaConfig, rows: number): Projections {
 }
 
 /** x [R,D], weights, rotations -> queries [R,H*hd], keys and values [R,KV*hd]. */
-export function chunkProjectionGraph(config: LlamaConfig, rows: number): Graph {
+export function chunkProjectionGraph(config: DecoderConfig, rows: number): Graph {
   const { graph, projected } = projections(config, rows);
   graph.output('queries', projected.q);
   graph.output('keys', projected.k);
@@ -52,36 +55,37 @@ export function chunkProjectionGraph(config: LlamaConfig, rows: number): Graph {
 }
 
 /** The same, and d_queries, d_keys, d_values, partial_d_x -> d_x (partial_d_x included), d_ROLE (previous_ROLE included). */
-export function chunkProjectionBackwardGraph(config: LlamaConfig, rows: number): Graph {
+export function chunkProjectionBackwardGraph(config: DecoderConfig, rows: number): Graph {
   const { graph, x, weights, projected } = projections(config, rows);
   const cotangent = (name: string, value: Value): Value => graph.input(name, 'float32', value.shape);
+  const roles = projectionRoles(config);
   const [dx, ...dWeights] = gradients(
     [
       { value: projected.q, cotangent: cotangent('d_queries', projected.q) },
       { value: projected.k, cotangent: cotangent('d_keys', projected.k) },
       { value: projected.v, cotangent: cotangent('d_values', projected.v) },
     ],
-    [x, ...projectionRoles.map((role) => weights[role])],
+    [x, ...roles.map((role) => weights[role] as Value)],
   );
   graph.output('d_x', accumulate(graph.input('partial_d_x', 'float32', x.shape), dx as Value));
-  accumulateInto(graph, projectionRoles, dWeights);
+  accumulateInto(graph, roles, dWeights);
   return graph;
 }
 
 /** x [R,D], context [R,H*hd], weights -> y [R,D]. */
-export function chunkEndGraph(config: LlamaConfig, rows: number): Graph {
+export function chunkEndGraph(config: DecoderConfig, rows: number): Graph {
   const { graph, y } = end(config, rows);
   graph.output('y', y);
   return graph;
 }
 
 /** x, context, weights, d_y -> partial_d_x, d_context, d_ROLE (previous_ROLE included). */
-export function chunkEndBackwardGraph(config: LlamaConfig, rows: number): Graph {
+export function chunkEndBackwardGraph(config: DecoderConfig, rows: number): Graph {
   const { graph, x, context, weights, y } = end(config, rows);
   const cotangent = graph.input('d_y', 'float32', y.shape);
   const [dx, dContext, ...dWeights] = gradients(
     [{ value: y, cotangent }],
-    [x, context, ...endRoles.map((role) => weights[role])],
+    [x, context, ...endRoles.map((role) => weights[role] as Value)],
   );
   graph.output('partial_d_x', dx as Value);
   graph.output('d_context', dContext as Value);
@@ -89,7 +93,7 @@ export function chunkEndBackwardGraph(config: LlamaConfig, rows: number): Graph 
   return graph;
 }
 
-function end(config: LlamaConfig, rows: number): BlockInputs & Readonly<Record<'context' | 'y', Value>> {
+function end(config: DecoderConfig, rows: number): BlockInputs & Readonly<Record<'context' | 'y', Value>> {
   const inputs = blockInputs(config, { batch: 1, length: rows });
   const context = inputs.graph.input('context', 'float32', [rows, config.heads * config.headSize]);
   return { ...inputs, context, y: blockEnd(inputs.x, context, inputs.weights, config) };
@@ -109,7 +113,7 @@ export interface AttentionChunk {
 }
 
 /** queries [C,H*hd], keys and values [N,KV*hd], offset [] -> context [C,H*hd]. */
-export function chunkAttentionGraph(config: LlamaConfig, shape: AttentionChunk): Graph {
+export function chunkAttentionGraph(config: DecoderConfig, shape: AttentionChunk): Graph {
   const graph = new Graph();
   graph.output('context', byQueryToken(chunkAttention(attentionInputs(graph, config, shape)), config, shape));
   return graph;
@@ -119,7 +123,7 @@ export function chunkAttentionGraph(config: LlamaConfig, shape: AttentionChunk):
  * The same, context and d_context [C,H*hd], previous_d_keys and previous_d_values [N,KV*hd] -> d_queries [C,H*hd],
  * d_keys and d_values with the previous included; each may be one buffer with its previous.
  */
-export function chunkAttentionBackwardGraph(config: LlamaConfig, shape: AttentionChunk): Graph {
+export function chunkAttentionBackwardGraph(config: DecoderConfig, shape: AttentionChunk): Graph {
   const graph = new Graph();
   const chunk = attentionInputs(graph, config, shape);
   const width = config.heads * config.headSize;
@@ -137,7 +141,7 @@ export function chunkAttentionBackwardGraph(config: LlamaConfig, shape: Attentio
   return graph;
 }
 
-function attentionInputs(graph: Graph, config: LlamaConfig, shape: AttentionChunk): QueryChunk {
+function attentionInputs(graph: Graph, config: DecoderConfig, shape: AttentionChunk): QueryChunk {
   const { heads, kvHeads, headSize } = config;
   const { queries, keys } = shape;
   const ofKeys = (name: string): Value =>
@@ -155,12 +159,12 @@ function attentionInputs(graph: Graph, config: LlamaConfig, shape: AttentionChun
 }
 
 /** [C,H*hd] -> [1,KV,G*C,hd]: the query heads of a key head are stacked on rows. */
-function byHead(x: Value, { kvHeads, headSize }: LlamaConfig, { queries }: AttentionChunk): Value {
+function byHead(x: Value, { kvHeads, headSize }: DecoderConfig, { queries }: AttentionChunk): Value {
   const heads = transpose(reshape(x, [1, queries, -1, headSize]), [0, 2, 1, 3]);
   return reshape(heads, [1, kvHeads, -1, headSize]);
 }
 
 /** The way back. */
-function byQueryToken(x: Value, { heads, headSize }: LlamaConfig, { queries }: AttentionChunk): Value {
+function byQueryToken(x: Value, { heads, headSize }: DecoderConfig, { queries }: AttentionChunk): Value {
   return reshape(transpose(reshape(x, [1, heads, queries, headSize]), [0, 2, 1, 3]), [queries, -1]);
 }

@@ -120,11 +120,11 @@ test('a conversation learns its answer after the empty block where the mode is n
   const thinking = conversationTokens(tokenizer, messages, 'auto', { mode: 'thinking' });
   expect([text(thinking.prompt), text(thinking.response)]).toEqual([
     head,
-    '<think>\nx\n</think>\n\nHello!<|im_end|>\n',
+    '<think>\nx\n</think>\n\nHello!<|im_end|>',
   ]);
   const direct = conversationTokens(tokenizer, plain, 'auto', { mode: 'non_thinking' });
   expect([text(direct.prompt), text(direct.response)]).toEqual([
     `${head}<think>\n\n</think>\n\n`,
-    'Hello!<|im_end|>\n',
+    'Hello!<|im_end|>',
   ]);
 });

@@ -13,9 +13,11 @@ export function withSignsOfLife(runtime: Runtime, sign: () => void, everyMs = 1_
   };
   return {
     name: runtime.name,
+    provider: runtime.provider,
     version: runtime.version,
     threads: runtime.threads,
     tensor: (dtype, dims, data) => runtime.tensor(dtype, dims, data),
+    allocate: (dtype, dims) => runtime.allocate(dtype, dims),
     createSession: async (model, options) => watchedSession(await runtime.createSession(model, options), ran),
     stats: () => runtime.stats(),
     [Symbol.dispose]: () => runtime[Symbol.dispose](),

@@ -9,6 +9,7 @@ import type { DType, Runtime, RuntimeStats, Session, SessionOptions, Tensor, Ten
 
 export class HostRuntime<V, S> implements Runtime {
   readonly name: Runtime['name'];
+  readonly provider = 'cpu';
   readonly version: string;
   readonly threads: number;
   // Sessions hold the backend too: it ends after the last of them.
@@ -29,6 +30,10 @@ export class HostRuntime<V, S> implements Runtime {
     const native = this.#backend.value.createValue(dtype, dims, memory);
     const release = this.#count('tensors', () => native.release());
     return new HostTensor(this, dtype, dims, memory, new SharedHandle(native.value, release));
+  }
+
+  allocate(dtype: DType, dims: readonly number[]): Tensor {
+    return this.tensor(dtype, dims);
   }
 
   async createSession(model: Uint8Array, options: SessionOptions = {}): Promise<Session> {

@@ -6,6 +6,7 @@ export class HostTensor<V> implements Tensor {
   readonly runtime: Runtime;
   readonly dtype: DType;
   readonly dims: readonly number[];
+  readonly location = 'host';
   // The native tensor points into this memory: whoever uses the one holds the other.
   #data: TensorData | undefined;
   readonly #handle: SharedHandle<V>;
@@ -31,6 +32,20 @@ export class HostTensor<V> implements Tensor {
   get data(): TensorData {
     if (this.#data === undefined) throw new Error(`${this.toString()} was disposed`);
     return this.#data;
+  }
+
+  read(): Promise<TensorData> {
+    return Promise.resolve(this.data);
+  }
+
+  write(data: TensorData): Promise<void> {
+    this.data.set(data as never);
+    return Promise.resolve();
+  }
+
+  zero(): Promise<void> {
+    (this.data as Float32Array).fill(0);
+    return Promise.resolve();
   }
 
   get native(): V {

@@ -8,11 +8,24 @@ export type DType = 'float32' | 'float64' | 'int32' | 'int64' | 'bool';
 
 export type TensorData = Float32Array | Float64Array | Int32Array | BigInt64Array | Uint8Array;
 
-/** A host tensor. `data` is a live view: what a session writes into a bound output is seen here. */
+/** Where sessions compute: ONNX Runtime's execution provider. */
+export type Provider = 'cpu' | 'webgpu' | 'cuda';
+
+/**
+ * A host tensor lies in a typed array; it may be bound to sessions of any provider: those of a device copy it in before
+ * every run, and out after it. A device tensor lies where sessions compute and never leaves unless it is read.
+ */
 export interface Tensor extends Disposable {
   readonly dtype: DType;
   readonly dims: readonly number[];
+  readonly location: 'host' | 'device';
+  /** A live view of a host tensor's memory: what a session writes into a bound output is seen here. Throws on a device tensor. */
   readonly data: TensorData;
+  /** The contents: of a host tensor its memory itself, of a device tensor a copy. */
+  read(): Promise<TensorData>;
+  /** Overwrites the contents. */
+  write(data: TensorData): Promise<void>;
+  zero(): Promise<void>;
 }
 
 /** Prepared (session, tensors) pair: inputs are read from and outputs written to these buffers at every run. */
@@ -45,10 +58,13 @@ export interface RuntimeStats {
 
 export interface Runtime extends Disposable {
   readonly name: 'c-api' | 'onnxruntime-node';
+  readonly provider: Provider;
   readonly version: string;
   readonly threads: number;
   /** Wraps `data` (which may be a view into a larger buffer; no copy) or allocates zeros when it is absent. */
   tensor(dtype: DType, dims: readonly number[], data?: TensorData): Tensor;
+  /** A tensor where sessions compute, for what stays there between runs: zeroed, a host tensor on `cpu`. */
+  allocate(dtype: DType, dims: readonly number[]): Tensor;
   /** `model` is a serialized ONNX ModelProto. Errors carry the label and ONNX Runtime's own message. */
   createSession(model: Uint8Array, options?: SessionOptions): Promise<Session>;
   /** Native objects not yet released: tests fail on leaks with it. */

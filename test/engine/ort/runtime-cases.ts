@@ -43,7 +43,16 @@ export function runtimeCases(name: Runtime['name']): void {
       scope.own(add.bind({ x, d }, { y }));
 
     it('says what it is', () => {
-      expect(runtime).toMatchObject({ name, version: '1.30.0', threads: 2 });
+      expect(runtime).toMatchObject({ name, provider: 'cpu', version: '1.30.0', threads: 2 });
+    });
+
+    it('allocates where it computes: zeros, which can be written, read and zeroed again', async () => {
+      const x = scope.own(runtime.allocate('float32', [3]));
+      expect(await x.read()).toEqual(float32(0, 0, 0));
+      await x.write(float32(1, 2, 3));
+      expect(await x.read()).toEqual(float32(1, 2, 3));
+      await x.zero();
+      expect(await x.read()).toEqual(float32(0, 0, 0));
     });
 
     describe('runs', () => {

@@ -4,9 +4,12 @@
 import { createRuntime } from '../../runner/engine/ort/create.ts';
 import { measureDecoding } from './decoding.ts';
 import { measureLongSequence } from './long-sequence.ts';
+import { llama20m } from './models.ts';
 import { measurePadding } from './padding.ts';
 import type { BenchResult } from './report.ts';
-import { config, measureTraining } from './training.ts';
+import { measureSamplerGap } from './sampler-gap.ts';
+import { measureSamplingBounds } from './sampling-bounds.ts';
+import { measureTraining } from './training.ts';
 
 export async function engineBench(threads: number): Promise<BenchResult[]> {
   const runtime = createRuntime({ threads });
@@ -14,8 +17,10 @@ export async function engineBench(threads: number): Promise<BenchResult[]> {
     return [
       ...(await measureTraining(runtime)),
       ...measureLongSequence(),
-      ...measurePadding(config),
+      ...measurePadding(llama20m),
       ...(await measureDecoding(runtime)),
+      ...(await measureSamplingBounds(runtime)),
+      ...(await measureSamplerGap(runtime)),
     ];
   } finally {
     runtime[Symbol.dispose]();

@@ -1,4 +1,4 @@
-// A whole training step (forward, backward, clipping, AdamW) of a 20 M model as a share of the product rate:
+// A whole training step (forward, backward, clipping, AdamW) as a share of the product rate:
 // (6 * (parameters - embedding) * tokens + 12 * L * B * S^2 * D) / step time / rate.
 
 import { Learner } from '../../runner/engine/learner/learner.ts';
@@ -7,42 +7,36 @@ import type { DecoderConfig } from '../../runner/engine/models/config.ts';
 import { initialWeights } from '../../runner/engine/models/initialize.ts';
 import { parameterLayout } from '../../runner/engine/models/parameters.ts';
 import type { Runtime } from '../../runner/engine/ort/runtime.ts';
+import { llama800k, llama20m, llama100m } from './models.ts';
 import { ProductRate } from './product-rate.ts';
 import { median, summary } from './report.ts';
 import type { BenchResult } from './report.ts';
 
-export const config: DecoderConfig = {
-  family: 'llama',
-  vocabSize: 1024,
-  hiddenSize: 512,
-  intermediateSize: 1376,
-  layers: 6,
-  heads: 8,
-  kvHeads: 8,
-  headSize: 64,
-  maxPositions: 256,
-  rmsNormEps: 1e-5,
-  ropeTheta: 10_000,
-  ropeScaling: null,
-  qkvBias: false,
-  qkNorm: false,
-  tieWordEmbeddings: false,
-  initializerRange: 0.02,
-};
-const B = 8;
-const S = 256;
+interface Run {
+  readonly config: DecoderConfig;
+  /** Sequences and their length. */
+  readonly B: number;
+  readonly S: number;
+  readonly activations: NonNullable<LearnerOptions['activations']>;
+  readonly warmSteps: number;
+}
+
 const coldSteps = 3;
-const keptSteps = 12;
-const recomputedSteps = 8;
 const adamw = { lr: 1e-3, beta1: 0.9, beta2: 0.95, eps: 1e-8, weightDecay: 0.1, clipNorm: 1 };
 
-function stepFlops(): number {
+const of20: Omit<Run, 'activations' | 'warmSteps'> = { config: llama20m, B: 8, S: 256 };
+const kept: Run = { ...of20, activations: 'kept', warmSteps: 12 };
+const recomputed: Run = { ...of20, activations: 'recomputed', warmSteps: 8 };
+const small: Run = { config: llama800k, B: 64, S: 64, activations: 'kept', warmSteps: 12 };
+const large: Run = { config: llama100m, B: 8, S: 256, activations: 'kept', warmSteps: 4 };
+
+function stepFlops({ config, B, S }: Run): number {
   const { vocabSize, hiddenSize: D, layers } = config;
   const counted = parameterLayout(config).parameterCount - vocabSize * D;
   return 6 * counted * B * S + 12 * layers * B * S ** 2 * D;
 }
 
-async function timedStep(learner: Learner, step: number): Promise<number> {
+async function timedStep(learner: Learner, { config, B, S }: Run, step: number): Promise<number> {
   const sequences = Array.from({ length: B }, (_, b) => ({
     tokens_T: Int32Array.from({ length: S }, (_, t) => (b * 131 + t * (7 + step)) % config.vocabSize),
     weights_T: new Float32Array(S).fill(1 / (B * (S - 1)), 1),
@@ -59,20 +53,16 @@ interface Timing {
   readonly rates: readonly number[];
 }
 
-async function timeSteps(
-  runtime: Runtime,
-  product: ProductRate,
-  options: LearnerOptions,
-  warmSteps: number,
-): Promise<Timing> {
-  const learner = await Learner.create(runtime, config, initialWeights(config, 1), options);
+async function timeSteps(runtime: Runtime, product: ProductRate, run: Run): Promise<Timing> {
+  const { config, activations } = run;
+  const learner = await Learner.create(runtime, config, initialWeights(config, 1), { activations });
   try {
     const seconds: number[] = [];
     const rates: number[] = [];
-    for (let step = 0; step < coldSteps + warmSteps; step++) {
+    for (let step = 0; step < coldSteps + run.warmSteps; step++) {
       // Products before and after each step: the machine changes from one second to the next.
       const before = median([product.measure(), product.measure()]);
-      const time = await timedStep(learner, step);
+      const time = await timedStep(learner, run, step);
       if (step < coldSteps) continue;
       seconds.push(time);
       rates.push(before, product.measure(), product.measure());
@@ -83,27 +73,31 @@ async function timeSteps(
   }
 }
 
-/** The arithmetic counted is that of kept activations in both: recomputing is no use, only cost. */
-function shares({ seconds, rates }: Timing): number[] {
+/** The arithmetic counted is that of kept activations always: recomputing is no use, only cost. */
+function shares(run: Run, { seconds, rates }: Timing): number[] {
   const rate = median(rates);
-  return seconds.map((time) => stepFlops() / time / rate);
+  return seconds.map((time) => stepFlops(run) / time / rate);
 }
 
 export async function measureTraining(runtime: Runtime): Promise<BenchResult[]> {
   const product = await ProductRate.create(runtime);
   try {
-    const kept = await timeSteps(runtime, product, { activations: 'kept' }, keptSteps);
-    const recomputed = await timeSteps(runtime, product, { activations: 'recomputed' }, recomputedSteps);
+    const timing = await timeSteps(runtime, product, kept);
+    const again = await timeSteps(runtime, product, recomputed);
+    const ofSmall = await timeSteps(runtime, product, small);
+    const ofLarge = await timeSteps(runtime, product, large);
     return [
-      summary('train_share_of_product', 'ratio', shares(kept), { goal: 0.8, floor: 0.65 }),
-      summary('train_share_recomputed', 'ratio', shares(recomputed), { goal: 0.65, floor: 0.55 }),
+      summary('train_share_of_product', 'ratio', shares(kept, timing), { goal: 0.8, floor: 0.65 }),
+      summary('train_share_recomputed', 'ratio', shares(recomputed, again), { goal: 0.65, floor: 0.55 }),
+      summary('train_share_0.8m', 'ratio', shares(small, ofSmall)),
+      summary('train_share_100m', 'ratio', shares(large, ofLarge)),
       summary(
         'train_tokens',
         'tokens/s',
-        kept.seconds.map((time) => (B * S) / time),
+        timing.seconds.map((time) => (kept.B * kept.S) / time),
       ),
-      summary('train_step', 's', kept.seconds),
-      summary('product_2048', 'FLOP/s', kept.rates),
+      summary('train_step', 's', timing.seconds),
+      summary('product_2048', 'FLOP/s', timing.rates),
     ];
   } finally {
     product[Symbol.dispose]();

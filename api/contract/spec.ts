@@ -2,39 +2,16 @@
 // expanded spec kept with the job is `jobSpec.parse(posted)` with names filled in (expand.ts).
 import { z } from 'zod';
 import { grader } from './grader.ts';
+import { modelShape } from './model-shape.ts';
+import { modeFaults } from './modes.ts';
+import type { ModeFault } from './modes.ts';
 import { accelerator, checkpointId, duration, labels, name } from './names.ts';
-import { lowestTemperature, promptFormat, sftStage, stage } from './stage.ts';
+import { lowestTemperature, promptFormat, sftStage, stage, thinkingMode } from './stage.ts';
 import { truncation } from './truncation.ts';
 
 export const SPEC_VERSION = 1;
 
 const size = z.number().int().min(1).max(2_147_483_647);
-
-/** Shape of a randomly initialised Llama; field names are those of the Hugging Face config.json. */
-export const modelShape = z
-  .strictObject({
-    hidden_size: size,
-    intermediate_size: size,
-    num_hidden_layers: size,
-    num_attention_heads: size,
-    num_key_value_heads: size.optional(),
-    max_position_embeddings: size.default(2048),
-    rms_norm_eps: z.number().positive().default(1e-6),
-    rope_theta: z.number().positive().default(10_000),
-    tie_word_embeddings: z.boolean().default(false),
-    initializer_range: z.number().positive().default(0.02),
-  })
-  .refine((shape) => shape.hidden_size % (2 * shape.num_attention_heads) === 0, {
-    error: 'hidden_size must be a multiple of 2 x num_attention_heads (rotary embedding pairs dimensions)',
-    path: ['hidden_size'],
-  })
-  .refine(
-    (shape) => shape.num_attention_heads % (shape.num_key_value_heads ?? shape.num_attention_heads) === 0,
-    {
-      error: 'num_attention_heads must be a multiple of num_key_value_heads',
-      path: ['num_key_value_heads'],
-    },
-  );
 
 export const tokenizerSource = z.union([
   z.strictObject({ uri: z.string().min(1).describe('directory with tokenizer.json') }),
@@ -55,9 +32,19 @@ export const modelInit = z.discriminatedUnion('from', [
   z.strictObject({ from: z.literal('config'), config: modelShape, tokenizer: tokenizerSource }),
 ]);
 
+/**
+ * template: the chat template's switch and the empty think block; flags: " /think" and " /no_think" on user turns
+ * (Nemotron-Cascade 1, section 3.1.2); none: the model has one mode.
+ */
+export const thinkingControl = z
+  .enum(['template', 'flags', 'none'])
+  .describe('how a prompt asks for a mode; default: what the chat template offers');
+export type ThinkingControl = z.infer<typeof thinkingControl>;
+
 const model = z.strictObject({
   init: modelInit,
   tuning: z.strictObject({ method: z.literal('full') }).prefault({ method: 'full' }),
+  thinking_control: thinkingControl.optional(),
 });
 
 export const sampling = z
@@ -85,6 +72,7 @@ export const suite = z.strictObject({
   k: z.number().int().min(1).max(1024).default(1).describe('samples for each task: avg@k'),
   sampling,
   prompt_format: promptFormat,
+  mode: thinkingMode,
 });
 
 const envelope = {
@@ -118,6 +106,10 @@ const envelope = {
   stall_timeout: duration.default('15m'),
 };
 
+const refuse = (faults: readonly ModeFault[], context: z.RefinementCtx): void => {
+  for (const { path, message } of faults) context.addIssue({ code: 'custom', message, path: [...path] });
+};
+
 const unique = (names: readonly string[]) => new Set(names).size === names.length;
 
 export const cascadeSpec = z
@@ -129,6 +121,10 @@ export const cascadeSpec = z
   .refine((spec) => unique(spec.evaluate.suites.map((entry) => entry.name)), {
     error: 'suite names must be unique',
     path: ['evaluate', 'suites'],
+  })
+  .superRefine((spec, context) => {
+    const stages = spec.stages.map((part, index) => ({ path: ['stages', index], part }));
+    refuse(modeFaults(spec, stages), context);
   });
 
 export const sftSpec = z
@@ -136,6 +132,9 @@ export const sftSpec = z
   .refine((spec) => unique(spec.evaluate.suites.map((entry) => entry.name)), {
     error: 'suite names must be unique',
     path: ['evaluate', 'suites'],
+  })
+  .superRefine((spec, context) => {
+    refuse(modeFaults(spec, [{ path: ['stage'], part: spec.stage }]), context);
   });
 
 export const jobSpec = z.discriminatedUnion('type', [cascadeSpec, sftSpec]).meta({ id: 'JobSpec' });

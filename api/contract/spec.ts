@@ -90,7 +90,11 @@ const envelope = {
   resources: z
     .strictObject({
       accelerator: accelerator.default('cpu'),
-      min_memory_gb: z.number().min(0).default(0).describe('accelerator memory; RAM for cpu'),
+      min_memory_gb: z
+        .number()
+        .min(0)
+        .default(0)
+        .describe('accelerator memory, RAM for cpu; 10^9 bytes. What the model takes is asked for anyway'),
       runner_labels: labels.default({}),
     })
     .prefault({}),

@@ -64,11 +64,18 @@ export function expandSpec(spec: JobSpec, idOf: ReadonlyMap<string, string>): Ex
   );
 }
 
+/** What every job has beside its stages and evaluations. */
+type Envelope = Omit<Extract<JobSpec, { type: 'cascade' }>, 'type' | 'stages' | 'evaluate'> &
+  Pick<JobSpec, 'type'>;
+
 /** The expanded spec with `data` as `dataOf` makes it: what there is to show before datasets have ids. */
 export function filledSpec(spec: JobSpec, dataOf: (data: string) => string = (data) => data) {
-  const { evaluate, ...envelope } = spec;
+  const { evaluate, ...rest } = spec;
+  const envelope = Object.fromEntries(
+    Object.entries(rest).filter(([key]) => !/^stages?$/.test(key)),
+  ) as Envelope;
   return {
-    ...Object.fromEntries(Object.entries(envelope).filter(([key]) => key !== 'stage')),
+    ...envelope,
     stages: stagesOf(spec).map(({ stage }) => ({
       ...stage,
       name: stage.name ?? stage.kind,

@@ -62,7 +62,7 @@ function weightLines(sizes: ModelSizes, tuning: Tuning, element: number): Memory
   const frozen = {
     name: 'frozen',
     bytes: element * model,
-    what: `${model} frozen parameters, ${8 * element} bits`,
+    what: `${model} frozen parameters, F32 on cpu, 16 bits elsewhere`,
   };
   const copy = { name: 'copy', bytes: 2 * model, what: 'matrix inputs of training and sampler, 16 bits' };
   return [

@@ -5,6 +5,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { defaultedFields } from '../../api/contract/defaults.ts';
 import { gigabytes } from '../../api/contract/memory/need.ts';
 import { publishedModels } from '../../infra/published-models.ts';
+import { createClient } from '../../api/client.ts';
+import type { JobSpecInput } from '../../api/contract/spec.ts';
+import { explain } from '../../cli/explain/explanation.ts';
 import type { Explanation } from '../../cli/explain/explanation.ts';
 import { charactersTokenizer, charactersTokenizerFiles } from '../../runner/engine/tokenizer/characters.ts';
 import { Tokenizer } from '../../runner/engine/tokenizer/tokenizer.ts';
@@ -118,6 +121,43 @@ describe('a model on this machine', () => {
 });
 
 describe('a spec that would be refused', () => {
+  it('for its memory is said so where runners are known, and none where none is', async () => {
+    const service = (runners: object[]) =>
+      createClient({
+        url: 'http://service.test',
+        key: 'key',
+        fetch: () =>
+          Promise.resolve(Response.json({ data: runners, has_more: false, first_id: null, last_id: null })),
+      });
+    const runner = (memory_gb: number, accelerator = 'cpu') => ({
+      id: 'run_01234567890123456789',
+      name: `of-${memory_gb}`,
+      accelerator,
+      memory_gb,
+      labels: {},
+      version: 'test',
+      alive: true,
+      registered_at: '2026-01-01T00:00:00Z',
+      last_seen_at: '2026-01-01T00:00:00Z',
+    });
+    const posted = {
+      type: 'cascade',
+      model: { init: { from: 'hf', uri: modelDirectory('qwen', qwen3) } },
+      stages: [math],
+    } as JobSpecInput;
+    const said = async (...runners: object[]) => await explain(posted, service(runners));
+    expect((await said()).issues).toEqual([]);
+    expect((await said(runner(64, 'cuda'))).runners).toEqual([]);
+    const small = await said(runner(8), runner(4), runner(64, 'cuda'));
+    expect(small.runners?.map(({ fits }) => fits)).toEqual([false, false]);
+    expect(small.issues).toMatchObject([
+      { pointer: '/resources', message: expect.stringContaining('has 8 GB') as unknown },
+    ]);
+    const large = await said(runner(8), runner(32));
+    expect(large.runners?.map(({ fits }) => fits)).toEqual([false, true]);
+    expect(large.issues).toEqual([]);
+  });
+
   it('for its lengths ends with 1 and names the field', async () => {
     const config = { ...shape, max_position_embeddings: 64 };
     const init = { from: 'config', config, tokenizer: { type: 'characters', alphabet: 'ab' } };

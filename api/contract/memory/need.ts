@@ -4,9 +4,17 @@
 //
 // Precision: master weights, gradients, moments and activations in float32; matrix inputs, frozen weights and caches in
 // float32 on cpu and in 16 bits elsewhere (float16 on webgpu, bfloat16 on cuda).
+import type { Issue } from '../issues.ts';
 import type { ModelSizes } from '../model-shape.ts';
 import type { Accelerator } from '../names.ts';
-import { blockBytes, blockInputBytes, headBytes, hiddenEndBytes, paddedLength } from './activations.ts';
+import {
+  blockBytes,
+  blockInputBytes,
+  headBytes,
+  hiddenEndBytes,
+  paddedLength,
+  wholeBlockBytes,
+} from './activations.ts';
 import { cacheCapacity, cacheRows, cacheTokenBytes } from './cache.ts';
 import { adapterCount, parameterCount } from './parameters.ts';
 import type { Tuning } from './parameters.ts';
@@ -80,13 +88,19 @@ function activationLines(sizes: ModelSizes, tokens: number): MemoryLine[] {
   return [
     { name: 'block_inputs', bytes: blockInputBytes(sizes, S), what: `${sizes.layers} x ${S} tokens, F32` },
     { name: 'hidden_ends', bytes: hiddenEndBytes(sizes, S), what: 'last hidden state and two gradients' },
-    { name: 'block', bytes: blockBytes(sizes, S), what: 'one block, recomputed in its backward' },
+    { name: 'block', bytes: blockBytes(sizes, S), what: blockText(sizes, S) },
     {
       name: 'head',
       bytes: headBytes(sizes, S),
       what: `logits over ${sizes.vocabSize} words, a chunk of rows`,
     },
   ];
+}
+
+function blockText(sizes: ModelSizes, S: number): string {
+  const whole = wholeBlockBytes(sizes, S);
+  const chunked = whole > blockBytes(sizes, S) ? `, in chunks (whole: ${gigabytes(whole)} GB)` : '';
+  return `one block, recomputed in its backward${chunked}`;
 }
 
 function cacheLines(sizes: ModelSizes, element: number, tokens: number): MemoryLine[] {
@@ -105,4 +119,18 @@ function decodingRows(
   const rows = cacheRows(sizes, sampled, sequences);
   const row = cacheCapacity(sizes, sampled) * cacheTokenBytes(sizes, element);
   return { rows, bytes: (rows - 1) * row };
+}
+
+/** What is wrong where no runner that may take the job has more than `largestGb`; undefined where one can hold it. */
+export function memoryIssue(need: MemoryNeed, largestGb: number): Issue | undefined {
+  if (gigabytes(need.bytes) <= largestGb) return undefined;
+  const parts = need.lines
+    .toSorted((a, b) => b.bytes - a.bytes)
+    .slice(0, 3)
+    .map(({ name, bytes }) => `${name} ${gigabytes(bytes)}`)
+    .join(', ');
+  const message =
+    `the job needs at least ${gigabytes(need.bytes)} GB on ${need.accelerator} (most of it: ${parts}), the largest registered runner ` +
+    `that it may run on has ${largestGb} GB: lower max_response or max_length, tune less, or register a larger runner; millrace explain shows the whole account`;
+  return { pointer: '/resources', message };
 }

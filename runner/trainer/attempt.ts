@@ -36,8 +36,7 @@ export async function runAttempt(
     const learner = scope.own(await Learner.create(runtime, model.config, model.weights));
     const conditions = conditionsOf(runtime, learner.memoryBytes);
     const sampler = scope.own(new SlotSampler(runtime, { config: model.config, ...learner.parameters }));
-    const thinkingControl = claim.spec.model.thinking_control;
-    const policy: Policy = { tokenizer: model.tokenizer, learner, sampler, thinkingControl };
+    const policy: Policy = { tokenizer: model.tokenizer, learner, sampler };
     const host = new ProcessHost({
       claim,
       scratch,

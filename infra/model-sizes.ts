@@ -2,7 +2,8 @@
 // holds to this. `node infra/model-sizes.ts` prints them.
 import { memoryNeed } from '../api/contract/memory/need.ts';
 import type { Tuning } from '../api/contract/memory/parameters.ts';
-import { linearNames, parameterCount } from '../api/contract/memory/parameters.ts';
+import { parameterCount } from '../api/contract/memory/parameters.ts';
+import { loraModules } from '../api/contract/tuning.ts';
 import type { ModelSizes } from '../api/contract/model-shape.ts';
 import { publishedModels } from './published-models.ts';
 
@@ -15,7 +16,7 @@ export const usableShare = 0.9;
 const cacheTokens = 32_768;
 
 const full: Tuning = { method: 'full' };
-const lora: Tuning = { method: 'lora', rank: 64, target_modules: linearNames };
+const lora: Tuning = { method: 'lora', rank: 64, target_modules: loraModules };
 
 interface Column {
   readonly title: string;

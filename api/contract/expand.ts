@@ -3,9 +3,10 @@
 import { z } from 'zod';
 import { datasetId, name } from './names.ts';
 import type { JobSpec } from './spec.ts';
-import { cascadeSpec, suite } from './spec.ts';
+import { cascadeSpec, model, suite } from './spec.ts';
 import { mathStage, sftStage } from './stage.ts';
 import { stagesOf } from './stages-of.ts';
+import { expandedTuning, expandTuning } from './tuning.ts';
 
 const named = { name, domain: name, data: datasetId };
 
@@ -24,6 +25,7 @@ export const expandedSpec = z
   .strictObject({
     ...cascadeSpec.shape,
     type: z.enum(['cascade', 'sft']),
+    model: model.safeExtend({ tuning: expandedTuning }),
     stages: z.array(expandedStage).min(1),
     evaluate: z.strictObject({ after: z.literal('stage'), suites: z.array(expandedSuite) }),
   })
@@ -76,6 +78,7 @@ export function filledSpec(spec: JobSpec, dataOf: (data: string) => string = (da
   ) as Envelope;
   return {
     ...envelope,
+    model: { ...spec.model, tuning: expandTuning(spec.model.tuning) },
     stages: stagesOf(spec).map(({ stage }) => ({
       ...stage,
       name: stage.name ?? stage.kind,

@@ -8,6 +8,7 @@ import type { ModeFault } from './modes.ts';
 import { accelerator, checkpointId, duration, labels, name } from './names.ts';
 import { lowestTemperature, promptFormat, sftStage, stage, thinkingMode } from './stage.ts';
 import { truncation } from './truncation.ts';
+import { moduleOfLesserRank, tuning } from './tuning.ts';
 
 export const SPEC_VERSION = 1;
 
@@ -41,11 +42,19 @@ export const thinkingControl = z
   .describe('how a prompt asks for a mode; default: what the chat template offers');
 export type ThinkingControl = z.infer<typeof thinkingControl>;
 
-const model = z.strictObject({
-  init: modelInit,
-  tuning: z.strictObject({ method: z.literal('full') }).prefault({ method: 'full' }),
-  thinking_control: thinkingControl.optional(),
-});
+/** Of models whose shape the spec does not say, the runner checks the rank before the first step. */
+export const model = z
+  .strictObject({ init: modelInit, tuning, thinking_control: thinkingControl.optional() })
+  .superRefine((given, context) => {
+    if (given.init.from !== 'config') return;
+    const tooSmall = moduleOfLesserRank(given.tuning, given.init.config);
+    if (tooSmall !== undefined)
+      context.addIssue({
+        code: 'custom',
+        path: ['tuning', 'rank'],
+        message: `must be at most ${tooSmall.most}: ${tooSmall.module} of this model is a matrix of that rank`,
+      });
+  });
 
 export const sampling = z
   .strictObject({

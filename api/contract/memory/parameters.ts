@@ -1,25 +1,14 @@
 // How many parameters a decoder has, and how many its low-rank adapters.
 import type { ModelSizes } from '../model-shape.ts';
-
-/** The linear layers of a block by the names that adapters target. */
-export const linearNames = [
-  'q_proj',
-  'k_proj',
-  'v_proj',
-  'o_proj',
-  'gate_proj',
-  'up_proj',
-  'down_proj',
-] as const;
-export type LinearName = (typeof linearNames)[number];
+import type { LoraModule } from '../tuning.ts';
 
 /** What is trained. `target_modules` have adapters in every block. */
 export type Tuning =
   | { readonly method: 'full' }
-  | { readonly method: 'lora'; readonly rank: number; readonly target_modules: readonly LinearName[] };
+  | { readonly method: 'lora'; readonly rank: number; readonly target_modules: readonly LoraModule[] };
 
 /** [out, in] of a block's linear layers. */
-function linearDims(sizes: ModelSizes): Record<LinearName, readonly [number, number]> {
+function linearDims(sizes: ModelSizes): Record<LoraModule, readonly [number, number]> {
   const { hiddenSize: D, intermediateSize: F, heads, kvHeads, headSize } = sizes;
   return {
     q_proj: [heads * headSize, D],

@@ -8,12 +8,13 @@ import {
 } from '../../../../api/contract/memory/activations.ts';
 import { cacheTokenBytes } from '../../../../api/contract/memory/cache.ts';
 import { memoryNeed } from '../../../../api/contract/memory/need.ts';
-import { adapterCount, linearNames, parameterCount } from '../../../../api/contract/memory/parameters.ts';
+import { adapterCount, parameterCount } from '../../../../api/contract/memory/parameters.ts';
+import { loraModules } from '../../../../api/contract/tuning.ts';
 import type { ModelSizes } from '../../../../api/contract/model-shape.ts';
 import { publishedModels } from '../../../../infra/published-models.ts';
 
 const columns = ['Qwen3-0.6B', 'Qwen3-1.7B', 'Qwen3-4B', 'Qwen3-8B'].map((name) => publishedModels[name]!);
-const lora = { method: 'lora', rank: 64, target_modules: linearNames } as const;
+const lora = { method: 'lora', rank: 64, target_modules: loraModules } as const;
 const none = { trained: 0, sampled: 0, sequences: 1 };
 
 /** As the table prints: the same number of digits after the point as `printed` has. */

@@ -5,6 +5,7 @@ import { resolve } from 'node:path';
 import type { Command } from './command.ts';
 import { cancelCommand } from './commands/cancel.ts';
 import { demoCommand } from './commands/demo.ts';
+import { explainCommand } from './commands/explain.ts';
 import { jobsCommand } from './commands/jobs.ts';
 import { keysCreateCommand } from './commands/keys-create.ts';
 import { pullCommand } from './commands/pull.ts';
@@ -23,6 +24,7 @@ const commands: readonly Command[] = [
   demoCommand,
   serveCommand,
   runnerCommand,
+  explainCommand,
   submitCommand,
   watchCommand,
   jobsCommand,

@@ -1,8 +1,10 @@
 // Runners: who they are, what they have, when they were last heard of.
-import { and, eq, sql } from 'drizzle-orm';
+import { and, eq, max, sql } from 'drizzle-orm';
+import type { Accelerator } from '../api/contract/names.ts';
 import type { RegisterRequest } from '../api/contract/runner.ts';
 import type { Database } from './connect.ts';
 import { newId } from './ids.ts';
+import { storableJson } from './json.ts';
 import { pageWindow, toPage, type PageOf, type PageQuery } from './page.ts';
 import { runners, type RunnerRow } from './schema.ts';
 
@@ -42,6 +44,24 @@ export async function touchRunner(
     .where(and(eq(runners.projectId, projectId), eq(runners.id, id)))
     .returning();
   return row;
+}
+
+/** GB of the largest runner ever registered that has this accelerator and these labels; undefined if there is none. */
+export async function largestMemory(
+  db: Database,
+  projectId: string,
+  of: { accelerator: Accelerator; labels: Readonly<Record<string, string>> },
+): Promise<number | undefined> {
+  const fitting = and(
+    eq(runners.projectId, projectId),
+    eq(runners.accelerator, of.accelerator),
+    sql`${runners.labels} @> ${storableJson(of.labels)}::jsonb`,
+  );
+  const [row] = await db
+    .select({ gb: max(runners.memoryGb) })
+    .from(runners)
+    .where(fitting);
+  return row?.gb ?? undefined;
 }
 
 /** Newest first. */

@@ -3,8 +3,10 @@
 import { z } from 'zod';
 import { datasetId, name } from './names.ts';
 import type { JobSpec } from './spec.ts';
-import { cascadeSpec, suite } from './spec.ts';
+import { cascadeSpec, model, suite } from './spec.ts';
 import { mathStage, sftStage } from './stage.ts';
+import { stagesOf } from './stages-of.ts';
+import { expandedTuning, expandTuning } from './tuning.ts';
 
 const named = { name, domain: name, data: datasetId };
 
@@ -23,6 +25,7 @@ export const expandedSpec = z
   .strictObject({
     ...cascadeSpec.shape,
     type: z.enum(['cascade', 'sft']),
+    model: model.safeExtend({ tuning: expandedTuning }),
     stages: z.array(expandedStage).min(1),
     evaluate: z.strictObject({ after: z.literal('stage'), suites: z.array(expandedSuite) }),
   })
@@ -38,14 +41,11 @@ export interface DataReference {
 
 /** Every dataset that a spec names, with where it names it and the kind of rows it must have. */
 export function dataReferences(spec: JobSpec): DataReference[] {
-  const stages =
-    spec.type === 'cascade'
-      ? spec.stages.map((stage, index) => ({
-          pointer: `/stages/${index}/data`,
-          data: stage.data,
-          kind: stage.kind,
-        }))
-      : [{ pointer: '/stage/data', data: spec.stage.data, kind: spec.stage.kind }];
+  const stages = stagesOf(spec).map(({ pointer, stage }) => ({
+    pointer: `${pointer}/data`,
+    data: stage.data,
+    kind: stage.kind,
+  }));
   const suites = spec.evaluate.suites.map((entry, index) => ({
     pointer: `/evaluate/suites/${index}/data`,
     data: entry.data,
@@ -56,21 +56,34 @@ export function dataReferences(spec: JobSpec): DataReference[] {
 
 /** `idOf` maps what `data` says (id or name) to a dataset id; every reference must have been resolved before. */
 export function expandSpec(spec: JobSpec, idOf: ReadonlyMap<string, string>): ExpandedSpec {
-  const resolve = (data: string): string => {
-    const id = idOf.get(data);
-    if (id === undefined)
-      throw new Error(`internal: dataset ${data} was not resolved before the spec was expanded`);
-    return id;
-  };
-  const { evaluate, ...envelope } = spec;
-  const stages = spec.type === 'cascade' ? spec.stages : [spec.stage];
-  return expandedSpec.parse({
-    ...Object.fromEntries(Object.entries(envelope).filter(([key]) => key !== 'stage')),
-    stages: stages.map((stage) => ({
+  return expandedSpec.parse(
+    filledSpec(spec, (data) => {
+      const id = idOf.get(data);
+      if (id === undefined)
+        throw new Error(`internal: dataset ${data} was not resolved before the spec was expanded`);
+      return id;
+    }),
+  );
+}
+
+/** What every job has beside its stages and evaluations. */
+type Envelope = Omit<Extract<JobSpec, { type: 'cascade' }>, 'type' | 'stages' | 'evaluate'> &
+  Pick<JobSpec, 'type'>;
+
+/** The expanded spec with `data` as `dataOf` makes it: what there is to show before datasets have ids. */
+export function filledSpec(spec: JobSpec, dataOf: (data: string) => string = (data) => data) {
+  const { evaluate, ...rest } = spec;
+  const envelope = Object.fromEntries(
+    Object.entries(rest).filter(([key]) => !/^stages?$/.test(key)),
+  ) as Envelope;
+  return {
+    ...envelope,
+    model: { ...spec.model, tuning: expandTuning(spec.model.tuning) },
+    stages: stagesOf(spec).map(({ stage }) => ({
       ...stage,
       name: stage.name ?? stage.kind,
       domain: stage.domain ?? stage.kind,
-      data: resolve(stage.data),
+      data: dataOf(stage.data),
       ...(stage.kind === 'sft' && stage.steps === undefined ? { epochs: stage.epochs ?? 1 } : {}),
     })),
     evaluate: {
@@ -78,8 +91,8 @@ export function expandSpec(spec: JobSpec, idOf: ReadonlyMap<string, string>): Ex
       suites: evaluate.suites.map((entry) => ({
         ...entry,
         domain: entry.domain ?? entry.name,
-        data: resolve(entry.data),
+        data: dataOf(entry.data),
       })),
     },
-  });
+  };
 }

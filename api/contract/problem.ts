@@ -18,6 +18,7 @@ export const problems = {
   unsupported_media_type: { status: 415, title: 'The body has a media type that this route does not take' },
   range_not_satisfiable: { status: 416, title: 'The range begins beyond the end of the file' },
   invalid_spec: { status: 422, title: 'The body does not have the required form' },
+  insufficient_memory: { status: 422, title: 'No registered runner has the memory that the job needs' },
   invalid_dataset: { status: 422, title: 'The dataset cannot be read' },
   protocol_mismatch: { status: 426, title: 'Runner and service speak different protocol versions' },
   internal: { status: 500, title: 'A fault of the service' },

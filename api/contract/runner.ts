@@ -25,7 +25,7 @@ export const registerRequest = z.object({
   protocol: z.number().int(),
   name,
   accelerator,
-  memory_gb: z.number().min(0),
+  memory_gb: z.number().min(0).describe('of the accelerator, RAM for cpu; 10^9 bytes'),
   labels: labels.default({}),
   version: z.string(),
 });

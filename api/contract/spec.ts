@@ -2,39 +2,17 @@
 // expanded spec kept with the job is `jobSpec.parse(posted)` with names filled in (expand.ts).
 import { z } from 'zod';
 import { grader } from './grader.ts';
+import { modelShape } from './model-shape.ts';
+import { modeFaults } from './modes.ts';
+import type { ModeFault } from './modes.ts';
 import { accelerator, checkpointId, duration, labels, name } from './names.ts';
-import { lowestTemperature, promptFormat, sftStage, stage } from './stage.ts';
+import { lowestTemperature, promptFormat, sftStage, stage, thinkingMode } from './stage.ts';
 import { truncation } from './truncation.ts';
+import { moduleOfLesserRank, tuning } from './tuning.ts';
 
 export const SPEC_VERSION = 1;
 
 const size = z.number().int().min(1).max(2_147_483_647);
-
-/** Shape of a randomly initialised Llama; field names are those of the Hugging Face config.json. */
-export const modelShape = z
-  .strictObject({
-    hidden_size: size,
-    intermediate_size: size,
-    num_hidden_layers: size,
-    num_attention_heads: size,
-    num_key_value_heads: size.optional(),
-    max_position_embeddings: size.default(2048),
-    rms_norm_eps: z.number().positive().default(1e-6),
-    rope_theta: z.number().positive().default(10_000),
-    tie_word_embeddings: z.boolean().default(false),
-    initializer_range: z.number().positive().default(0.02),
-  })
-  .refine((shape) => shape.hidden_size % (2 * shape.num_attention_heads) === 0, {
-    error: 'hidden_size must be a multiple of 2 x num_attention_heads (rotary embedding pairs dimensions)',
-    path: ['hidden_size'],
-  })
-  .refine(
-    (shape) => shape.num_attention_heads % (shape.num_key_value_heads ?? shape.num_attention_heads) === 0,
-    {
-      error: 'num_attention_heads must be a multiple of num_key_value_heads',
-      path: ['num_key_value_heads'],
-    },
-  );
 
 export const tokenizerSource = z.union([
   z.strictObject({ uri: z.string().min(1).describe('directory with tokenizer.json') }),
@@ -55,10 +33,28 @@ export const modelInit = z.discriminatedUnion('from', [
   z.strictObject({ from: z.literal('config'), config: modelShape, tokenizer: tokenizerSource }),
 ]);
 
-const model = z.strictObject({
-  init: modelInit,
-  tuning: z.strictObject({ method: z.literal('full') }).prefault({ method: 'full' }),
-});
+/**
+ * template: the chat template's switch and the empty think block; flags: " /think" and " /no_think" on user turns
+ * (Nemotron-Cascade 1, section 3.1.2); none: the model has one mode.
+ */
+export const thinkingControl = z
+  .enum(['template', 'flags', 'none'])
+  .describe('how a prompt asks for a mode; default: what the chat template offers');
+export type ThinkingControl = z.infer<typeof thinkingControl>;
+
+/** Of models whose shape the spec does not say, the runner checks the rank before the first step. */
+export const model = z
+  .strictObject({ init: modelInit, tuning, thinking_control: thinkingControl.optional() })
+  .superRefine((given, context) => {
+    if (given.init.from !== 'config') return;
+    const tooSmall = moduleOfLesserRank(given.tuning, given.init.config);
+    if (tooSmall !== undefined)
+      context.addIssue({
+        code: 'custom',
+        path: ['tuning', 'rank'],
+        message: `must be at most ${tooSmall.most}: ${tooSmall.module} of this model is a matrix of that rank`,
+      });
+  });
 
 export const sampling = z
   .strictObject({
@@ -85,6 +81,7 @@ export const suite = z.strictObject({
   k: z.number().int().min(1).max(1024).default(1).describe('samples for each task: avg@k'),
   sampling,
   prompt_format: promptFormat,
+  mode: thinkingMode,
 });
 
 const envelope = {
@@ -102,7 +99,11 @@ const envelope = {
   resources: z
     .strictObject({
       accelerator: accelerator.default('cpu'),
-      min_memory_gb: z.number().min(0).default(0).describe('accelerator memory; RAM for cpu'),
+      min_memory_gb: z
+        .number()
+        .min(0)
+        .default(0)
+        .describe('accelerator memory, RAM for cpu; 10^9 bytes. What the model takes is asked for anyway'),
       runner_labels: labels.default({}),
     })
     .prefault({}),
@@ -118,6 +119,10 @@ const envelope = {
   stall_timeout: duration.default('15m'),
 };
 
+const refuse = (faults: readonly ModeFault[], context: z.RefinementCtx): void => {
+  for (const { path, message } of faults) context.addIssue({ code: 'custom', message, path: [...path] });
+};
+
 const unique = (names: readonly string[]) => new Set(names).size === names.length;
 
 export const cascadeSpec = z
@@ -129,6 +134,10 @@ export const cascadeSpec = z
   .refine((spec) => unique(spec.evaluate.suites.map((entry) => entry.name)), {
     error: 'suite names must be unique',
     path: ['evaluate', 'suites'],
+  })
+  .superRefine((spec, context) => {
+    const stages = spec.stages.map((part, index) => ({ path: ['stages', index], part }));
+    refuse(modeFaults(spec, stages), context);
   });
 
 export const sftSpec = z
@@ -136,6 +145,9 @@ export const sftSpec = z
   .refine((spec) => unique(spec.evaluate.suites.map((entry) => entry.name)), {
     error: 'suite names must be unique',
     path: ['evaluate', 'suites'],
+  })
+  .superRefine((spec, context) => {
+    refuse(modeFaults(spec, [{ path: ['stage'], part: spec.stage }]), context);
   });
 
 export const jobSpec = z.discriminatedUnion('type', [cascadeSpec, sftSpec]).meta({ id: 'JobSpec' });

@@ -32,6 +32,13 @@ export const promptFormat = z
   .describe('auto: chat where the model has a template and the prompt is a string');
 export type PromptFormat = z.infer<typeof promptFormat>;
 
+export const thinkingMode = z
+  .enum(['thinking', 'non_thinking'])
+  .optional()
+  .describe(
+    'what every prompt asks for, by model.thinking_control; default: what the chat template does by itself',
+  );
+
 const common = {
   name: name.optional().describe('unique within the job; default: the kind'),
   domain: name.optional().describe('what its evaluations count for; default: the kind'),
@@ -39,6 +46,7 @@ const common = {
   lr_schedule: z.enum(['constant', 'cosine']),
   warmup_steps: z.number().int().min(0).default(0),
   prompt_format: promptFormat,
+  mode: thinkingMode,
 };
 
 export const sftStage = z

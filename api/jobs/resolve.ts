@@ -7,11 +7,18 @@ import type { DatasetRow } from '../../db/schema.ts';
 import type { DataReference, ExpandedSpec } from '../contract/expand.ts';
 import { dataReferences, expandSpec } from '../contract/expand.ts';
 import type { Issue } from '../contract/issues.ts';
+import { lengthIssues } from '../contract/memory/lengths.ts';
 import type { JobSpec } from '../contract/spec.ts';
 import { inWords, ProblemError } from '../problem.ts';
+import type { ReachedModel } from './reach-model.ts';
 
-/** @throws ProblemError invalid_spec naming every reference that does not hold. */
-export async function resolveSpec(db: Database, projectId: string, spec: JobSpec): Promise<ExpandedSpec> {
+/** @throws ProblemError invalid_spec naming every reference and every length that does not hold. */
+export async function resolveSpec(
+  db: Database,
+  projectId: string,
+  spec: JobSpec,
+  { positions }: Pick<ReachedModel, 'positions'> = {},
+): Promise<ExpandedSpec> {
   const references = dataReferences(spec);
   const rows = await findDatasets(db, projectId, [...new Set(references.map(({ data }) => data))]);
   // Ids last: a dataset that is named like another one's id does not hide it.
@@ -22,6 +29,7 @@ export async function resolveSpec(db: Database, projectId: string, spec: JobSpec
   const issues = [
     ...references.flatMap((reference) => datasetIssue(reference, found.get(reference.data))),
     ...(await checkpointIssue(db, projectId, spec)),
+    ...(positions === undefined ? [] : lengthIssues(spec, positions)),
   ];
   if (issues.length > 0) throw new ProblemError('invalid_spec', inWords(issues), { issues });
   return expandSpec(spec, new Map([...found].map(([said, row]) => [said, row.id])));

@@ -13,6 +13,8 @@ import type { JobSpecInput } from '../contract/spec.ts';
 import { jobSpec } from '../contract/spec.ts';
 import { answerOnce, idempotencyHeader } from '../idempotency.ts';
 import { theJob } from '../jobs/find.ts';
+import { memoryCondition } from '../jobs/memory.ts';
+import { reachModel } from '../jobs/reach-model.ts';
 import { resolveSpec } from '../jobs/resolve.ts';
 import { allow } from '../middleware/auth.ts';
 import { jsonBody } from '../middleware/body.ts';
@@ -27,7 +29,9 @@ const create = (services: Services) =>
     path: '/v1/jobs',
     tags: ['jobs'],
     security,
-    description: 'Takes a spec and queues it. A job that is answered with 201 is never lost.',
+    description:
+      'Takes a spec and queues it. A job that is answered with 201 is never lost. What no registered runner could hold ' +
+      'is refused; where the need is known, only runners that have the memory claim the job.',
     middleware: [allow('submit'), jsonBody({ maxBytes: services.limits.jsonBytes })],
     request: { headers: idempotencyHeader, ...jsonRequest(jobSpec) },
     responses: {
@@ -35,6 +39,7 @@ const create = (services: Services) =>
       ...problemAnswers(
         'invalid_json',
         'invalid_spec',
+        'insufficient_memory',
         'too_large',
         'unsupported_media_type',
         'idempotency_conflict',
@@ -103,9 +108,12 @@ export function jobRoutes(services: Services) {
         key: c.req.valid('header')['idempotency-key'],
         request: ['POST /v1/jobs', posted],
       };
+      const model = await reachModel(services, projectId, spec);
       const answer = await answerOnce(db, keyed, async (tx) => {
-        const expanded = await resolveSpec(tx, projectId, spec);
-        const row = await insertJob(tx, { projectId, spec: JSON.parse(posted) as JobSpecInput, expanded });
+        const expanded = await resolveSpec(tx, projectId, spec, model);
+        const minMemoryGb = await memoryCondition(tx, projectId, spec, model.sizes);
+        const asPosted = JSON.parse(posted) as JobSpecInput;
+        const row = await insertJob(tx, { projectId, spec: asPosted, expanded, minMemoryGb });
         return { status: 201, body: jobDetailView(row) };
       });
       const created = answer.body as JobDetail;

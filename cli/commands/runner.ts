@@ -6,6 +6,7 @@ import { dataDirFlag } from '../command.ts';
 import { chosenDataDir } from '../data-dir.ts';
 import { exitCodes } from '../exit-code.ts';
 import { runForeground } from '../foreground.ts';
+import { localModelRoots } from '../serve/model-roots.ts';
 
 export const runnerCommand: Command = {
   name: 'runner',
@@ -13,7 +14,8 @@ export const runnerCommand: Command = {
   details:
     'Settings come from the environment: MILLRACE_URL, MILLRACE_RUNNER_TOKEN (a key with the scope runner),\n' +
     'MILLRACE_RUNNER_NAME, MILLRACE_ACCELERATOR, MILLRACE_MEMORY_GB, MILLRACE_RUNNER_LABELS (key=value,…),\n' +
-    'MILLRACE_SCRATCH, STORE_URL and S3_*. What is not set is taken from the data directory of a local service.',
+    'MILLRACE_MODEL_ROOTS (directories that models on this machine lie below, separated by ":"), MILLRACE_SCRATCH,\n' +
+    'STORE_URL and S3_*. What is not set is taken from the data directory of a local service.',
   arguments: [],
   flags: dataDirFlag,
   async run(given, interrupt) {
@@ -22,7 +24,11 @@ export const runnerCommand: Command = {
       ...written('MILLRACE_URL', dir.url),
       ...written('MILLRACE_RUNNER_TOKEN', dir.runnerToken),
       ...(existsSync(dir.store)
-        ? { STORE_URL: pathToFileURL(dir.store).href, MILLRACE_SCRATCH: dir.scratch }
+        ? {
+            STORE_URL: pathToFileURL(dir.store).href,
+            MILLRACE_SCRATCH: dir.scratch,
+            MILLRACE_MODEL_ROOTS: localModelRoots(),
+          }
         : {}),
     };
     const code = await runForeground('runner/main.ts', [], { ...local, ...process.env }, interrupt);

@@ -7,6 +7,7 @@ import type { DataDir } from '../data-dir.ts';
 import { UserError } from '../user-error.ts';
 import { ensureKey } from './keys.ts';
 import { takeLock } from './lock.ts';
+import { localModelRoots } from './model-roots.ts';
 import { untilReady } from './ready.ts';
 import { endLeftovers, keepRecords } from './records.ts';
 import type { Backoff, Service, ServiceOptions } from './service.ts';
@@ -106,6 +107,7 @@ async function start(
     MILLRACE_RUNNER_TOKEN: token,
     MILLRACE_RUNNER_NAME: process.env['MILLRACE_RUNNER_NAME'] ?? 'local',
     MILLRACE_SCRATCH: dir.scratch,
+    MILLRACE_MODEL_ROOTS: process.env['MILLRACE_MODEL_ROOTS'] ?? localModelRoots(),
     STORE_URL: storeUrl,
   };
   await orInterrupt(

@@ -11,6 +11,8 @@ export interface NewJob {
   /** As posted. */
   spec: JobSpecInput;
   expanded: ExpandedSpec;
+  /** GB that a runner must have to claim it; what the spec asks for where not given. */
+  minMemoryGb?: number;
 }
 
 /** The job, `queued`, behind all jobs of its priority. */
@@ -30,7 +32,7 @@ export async function insertJob(db: Database, job: NewJob): Promise<JobRow> {
       priority: expanded.priority,
       orderingKey: orderingKey(expanded.priority),
       accelerator: expanded.resources.accelerator,
-      minMemoryGb: expanded.resources.min_memory_gb,
+      minMemoryGb: job.minMemoryGb ?? expanded.resources.min_memory_gb,
       runnerLabels: expanded.resources.runner_labels,
       datasetIds: datasetsOf(expanded),
       maxAttempts: expanded.max_attempts,

@@ -21,7 +21,7 @@ export async function evaluateSuite(
   seed: number,
 ): Promise<EvaluationCell | undefined> {
   const { temperature, max_response } = suite.sampling;
-  const room = { format: suite.prompt_format, maxResponse: max_response };
+  const room = { format: suite.prompt_format, maxResponse: max_response, mode: suite.mode };
   const prompts_P = roomyPrompts(policy, rows, room, `suite ${suite.name}, dataset ${suite.data}`);
   // The same draws at every evaluation: two checkpoints are compared on like terms.
   const key = drawKey(seed, `evaluate/${suite.name}`, 0);

@@ -15,7 +15,7 @@ export function mathStage(
   options: Pick<ReinforceOptions, 'seed' | 'samplesPerStep'>,
 ): StageRun {
   const grader = createGrader(stage.grader);
-  const room = { format: stage.prompt_format, maxResponse: stage.max_response };
+  const room = { format: stage.prompt_format, maxResponse: stage.max_response, mode: stage.mode };
   const prompts = roomyPrompts(policy, rows, room, `stage ${stage.name}, dataset ${stage.data}`);
   const all = { ...options, grader, prompts };
   return { steps: stage.steps, step: (step) => reinforce(policy, stage, rows, all, step) };

@@ -15,6 +15,12 @@ export interface PromptMode {
   readonly control?: ThinkingControl | undefined;
 }
 
+/** What a stage or suite that asks for `mode` makes its prompts ask for; undefined where it asks for none. */
+export const promptMode = (
+  { thinkingControl }: Pick<Policy, 'thinkingControl'>,
+  mode: ThinkingMode | undefined,
+): PromptMode | undefined => (mode === undefined ? undefined : { mode, control: thinkingControl });
+
 /** Ids up to where the answer begins. Without `thinking` the template does what it does by itself; raw text has no mode. */
 export function promptTokens(
   tokenizer: Tokenizer,
@@ -52,19 +58,27 @@ function render(
   return renderThinking(tokenizer, messages, options, { control, mode });
 }
 
+export interface RoomyPrompts {
+  readonly format: PromptFormat;
+  readonly maxResponse: number;
+  readonly mode?: ThinkingMode | undefined;
+}
+
 /**
  * Prompts of all rows, each with room for its response. Throws DataError naming the row that has none; `where` is the
  * stage or suite and its dataset.
  */
 export function roomyPrompts(
-  { tokenizer, learner }: Pick<Policy, 'tokenizer' | 'learner'>,
+  policy: Pick<Policy, 'tokenizer' | 'learner' | 'thinkingControl'>,
   rows: readonly MathRow[],
-  { format, maxResponse }: { readonly format: PromptFormat; readonly maxResponse: number },
+  { format, maxResponse, mode }: RoomyPrompts,
   where: string,
 ): Int32Array[] {
+  const { tokenizer, learner } = policy;
+  const thinking = promptMode(policy, mode);
   return rows.map(({ prompt }, index) => {
     const at = `${where}, row ${index}`;
-    const tokens_T = tokensOfRow(at, () => promptTokens(tokenizer, prompt, format));
+    const tokens_T = tokensOfRow(at, () => promptTokens(tokenizer, prompt, format, thinking));
     if (tokens_T.length === 0)
       throw new DataError(`${at}: the prompt has no token to answer; begin it with the model's BOS`);
     if (tokens_T.length + maxResponse > learner.maxLength)

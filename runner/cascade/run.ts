@@ -46,11 +46,12 @@ export interface Datasets {
  */
 export async function runCascade(
   spec: ExpandedSpec,
-  policy: Policy,
+  given: Policy,
   data: Datasets,
   host: Host,
   from?: Point,
 ): Promise<void> {
+  const policy: Policy = { ...given, thinkingControl: spec.model.thinking_control };
   const first = from?.stageIndex ?? 0;
   const runs = spec.stages.slice(first).map((stage) => prepare(stage, policy, data, spec));
   if (from === undefined) await evaluateAll(spec, policy, data, host, 'initial');

@@ -6,7 +6,7 @@ import { DataError } from '../data/error.ts';
 import { sftWeights } from './objective.ts';
 import type { TokenPair } from './objective.ts';
 import type { Policy } from './policy.ts';
-import { conversationTokens, tokensOfRow } from './prompt.ts';
+import { conversationTokens, promptMode, tokensOfRow } from './prompt.ts';
 import type { StageRun } from './stage-run.ts';
 import { update } from './update.ts';
 
@@ -55,7 +55,10 @@ const stepsOf = (epochs: number, rows: number, batch: number): number =>
 
 function tokenize(policy: Policy, stage: ExpandedSftStage, row: SftRow, index: number): TokenPair {
   const at = `stage ${stage.name}, dataset ${stage.data}, row ${index}`;
-  const pair = tokensOfRow(at, () => conversationTokens(policy.tokenizer, row.messages, stage.prompt_format));
+  const thinking = promptMode(policy, stage.mode);
+  const pair = tokensOfRow(at, () =>
+    conversationTokens(policy.tokenizer, row.messages, stage.prompt_format, thinking),
+  );
   if (pair.prompt.length === 0)
     throw new DataError(`${at}: no token comes before the answer; begin with the model's BOS`);
   const length = pair.prompt.length + pair.response.length;

@@ -31,6 +31,8 @@ export interface AttemptOptions {
   /** Folder of this attempt alone; made and removed here. */
   readonly scratch: string;
   readonly trainerEntry: string;
+  /** Model directories on this machine lie below one of them. */
+  readonly modelRoots: readonly string[];
   readonly env: NodeJS.ProcessEnv;
   readonly timing: Timing;
   /** Aborted when the runner is stopped. */
@@ -143,9 +145,9 @@ export class Attempt {
   }
 
   async #fetchInputs(): Promise<Inputs> {
-    const { claim, scratch, uploader } = this.#options;
+    const { claim, scratch, uploader, modelRoots } = this.#options;
     await mkdir(join(scratch, 'work'), { recursive: true });
-    const { inputs, transfers } = planInputs(claim, join(scratch, 'inputs'));
+    const { inputs, transfers } = planInputs(claim, join(scratch, 'inputs'), modelRoots);
     await Promise.all(transfers.map((transfer) => uploader.transfer(transfer)));
     return inputs;
   }

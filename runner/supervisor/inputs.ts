@@ -3,6 +3,7 @@ import { isAbsolute, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Claim } from '../../api/contract/runner.ts';
 import type { Inputs, Transfer } from '../ipc.ts';
+import { mountedDirectory } from './mounted.ts';
 import { TransferFailed } from './uploader-process.ts';
 
 interface Plan {
@@ -11,11 +12,18 @@ interface Plan {
 }
 
 /** A local path where the URI is one; undefined where it must be fetched. */
-function localPath(uri: string): string | undefined {
-  if (isAbsolute(uri)) return uri;
+function localPath(uri: string, roots: readonly string[]): string | undefined {
   if (uri.startsWith('s3://')) return undefined;
-  if (uri.startsWith('file:')) return pathOfFileUri(uri);
-  throw unusable(uri, 'a model directory is an absolute path, a file: URI or an s3: URI');
+  const path = uri.startsWith('file:') ? pathOfFileUri(uri) : uri;
+  if (!isAbsolute(path))
+    throw unusable(uri, 'a model directory is an absolute path, a file: URI or an s3: URI');
+  const found = mountedDirectory(path, roots);
+  if (found !== undefined) return found;
+  const allowed = roots.length === 0 ? 'none is set' : `only ${roots.join(', ')}`;
+  throw unusable(
+    uri,
+    `no directory that this runner may read models from (MILLRACE_MODEL_ROOTS: ${allowed})`,
+  );
 }
 
 function pathOfFileUri(uri: string): string {
@@ -32,8 +40,12 @@ function pathOfFileUri(uri: string): string {
 const unusable = (uri: string, why: string): TransferFailed =>
   new TransferFailed('fetch_model', 'missing', `${uri}: ${why}`);
 
-function directory(uri: string, dir: string): { path: string; transfers: Transfer[] } {
-  const path = localPath(uri);
+function directory(
+  uri: string,
+  dir: string,
+  roots: readonly string[],
+): { path: string; transfers: Transfer[] } {
+  const path = localPath(uri, roots);
   return path === undefined
     ? { path: dir, transfers: [{ kind: 'fetch_model', uri, dir }] }
     : { path, transfers: [] };
@@ -42,6 +54,7 @@ function directory(uri: string, dir: string): { path: string; transfers: Transfe
 function initPlan(
   { spec, init, resume }: Claim,
   dir: string,
+  roots: readonly string[],
 ): { inputs: Partial<Inputs>; transfers: Transfer[] } {
   // A checkpoint to resume from holds model and tokenizer: what the job began with is not needed again.
   if (resume !== null) {
@@ -54,23 +67,26 @@ function initPlan(
   }
   const from = spec.model.init;
   if (from.from === 'hf') {
-    const { path, transfers } = directory(from.uri, join(dir, 'init'));
+    const { path, transfers } = directory(from.uri, join(dir, 'init'), roots);
     return { inputs: { init: path }, transfers };
   }
   if (from.from === 'config' && 'uri' in from.tokenizer) {
-    const { path, transfers } = directory(from.tokenizer.uri, join(dir, 'tokenizer'));
+    const { path, transfers } = directory(from.tokenizer.uri, join(dir, 'tokenizer'), roots);
     return { inputs: { tokenizer: path }, transfers };
   }
   return { inputs: {}, transfers: [] };
 }
 
-/** Where every input will lie below `dir`, and what has to be moved for that. Throws TransferFailed for a bad URI. */
-export function planInputs(claim: Claim, dir: string): Plan {
+/**
+ * Where every input will lie below `dir`, and what has to be moved for that. `roots`: what local model directories lie
+ * below. Throws TransferFailed for a bad URI.
+ */
+export function planInputs(claim: Claim, dir: string, roots: readonly string[]): Plan {
   const files = claim.datasets.map(({ id, key, size, sha256 }) => {
     const file = join(dir, 'datasets', `${id}.jsonl`);
     return { id, file, transfer: { kind: 'fetch_file', key, size, sha256, file } as const };
   });
-  const { inputs, transfers } = initPlan(claim, dir);
+  const { inputs, transfers } = initPlan(claim, dir, roots);
   return {
     inputs: { datasets: Object.fromEntries(files.map(({ id, file }) => [id, file])), ...inputs },
     transfers: [...files.map(({ transfer }) => transfer), ...transfers],

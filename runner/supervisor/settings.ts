@@ -1,9 +1,11 @@
 // What the supervisor is told by its environment, checked once at the start.
-import { tmpdir, totalmem } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { accelerator, name } from '../../api/contract/names.ts';
 import type { Accelerator } from '../../api/contract/names.ts';
+import { acceleratorMemoryGb } from './memory.ts';
+import { parseRoots } from './mounted.ts';
 
 /** Times that only tests shorten, in milliseconds. */
 export interface Timing {
@@ -37,6 +39,8 @@ export interface Settings {
   readonly accelerator: Accelerator;
   readonly memoryGb: number;
   readonly labels: Readonly<Record<string, string>>;
+  /** Model directories on this machine lie below one of them. */
+  readonly modelRoots: readonly string[];
   /** Folder for everything local; each process makes its own inside. */
   readonly scratch: string;
   readonly trainerEntry: string;
@@ -60,16 +64,23 @@ const labelList = z.string().transform((text, context) => {
   return z.NEVER;
 });
 
+const rootList = z.string().transform((text, context) => {
+  try {
+    return parseRoots(text);
+  } catch (error) {
+    context.addIssue({ code: 'custom', message: (error as Error).message });
+    return z.NEVER;
+  }
+});
+
 const environment = z.object({
   MILLRACE_URL: z.url({ protocol: /^https?$/, error: 'must be the http(s) address of the service' }),
   MILLRACE_RUNNER_TOKEN: z.string({ error: 'is not set: a key with the scope "runner"' }).min(1, 'is empty'),
   MILLRACE_RUNNER_NAME: name.default('runner'),
   MILLRACE_ACCELERATOR: accelerator.default('cpu'),
-  MILLRACE_MEMORY_GB: z.coerce
-    .number()
-    .positive()
-    .default(Math.floor(totalmem() / 2 ** 30)),
+  MILLRACE_MEMORY_GB: z.coerce.number().positive().optional(),
   MILLRACE_RUNNER_LABELS: labelList.default({}),
+  MILLRACE_MODEL_ROOTS: rootList.default([]),
   MILLRACE_SCRATCH: z.string().min(1).default(join(tmpdir(), 'millrace-scratch')),
   STORE_URL: z.string({ error: 'is not set: file:///folder or s3://bucket/prefix' }).min(1, 'is empty'),
 });
@@ -87,11 +98,21 @@ export function readSettings(variables: NodeJS.ProcessEnv): Settings {
     token: data.MILLRACE_RUNNER_TOKEN,
     name: data.MILLRACE_RUNNER_NAME,
     accelerator: data.MILLRACE_ACCELERATOR,
-    memoryGb: data.MILLRACE_MEMORY_GB,
+    memoryGb: data.MILLRACE_MEMORY_GB ?? knownMemoryGb(data.MILLRACE_ACCELERATOR),
     labels: data.MILLRACE_RUNNER_LABELS,
+    modelRoots: data.MILLRACE_MODEL_ROOTS,
     scratch: resolve(data.MILLRACE_SCRATCH),
     trainerEntry: join(runnerFolder, 'trainer.ts'),
     uploaderEntry: join(runnerFolder, 'uploader.ts'),
     timing: defaultTiming,
   };
+}
+
+/** A runner without a figure would claim nothing, or what it cannot hold. */
+function knownMemoryGb(wanted: Accelerator): number {
+  const known = acceleratorMemoryGb(wanted);
+  if (known !== undefined) return known;
+  throw new SettingsError(
+    `the runner cannot start:\n  MILLRACE_MEMORY_GB: the memory of this machine's ${wanted} device cannot be found out: set it, in GB of 10^9 bytes`,
+  );
 }

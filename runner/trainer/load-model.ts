@@ -71,13 +71,7 @@ async function newModel(
   const tokenizer = new Tokenizer(
     parseTokenizerFiles(texts, 'uri' in source ? source.uri : 'characters tokenizer'),
   );
-  const hf = {
-    architectures: ['LlamaForCausalLM'],
-    model_type: 'llama',
-    hidden_act: 'silu',
-    ...shape,
-    vocab_size: tokenizer.vocabSize,
-  };
+  const hf = { hidden_act: 'silu', ...shape, vocab_size: tokenizer.vocabSize };
   const config = parseModelConfig(hf, 'model.init.config');
   const ids = { bosId: tokenizer.bosId, eosId: tokenizer.eosId, padId: tokenizer.padId };
   const files = new Map<ModelFileName, string>([

@@ -28,7 +28,9 @@ describe('posting a job', () => {
     const { data } = await api.client().datasets();
     const math = data.find((one) => one.name === 'math');
     const sft = { type: 'sft', stages: undefined, stage: { kind: 'sft', data: 'sft' }, evaluate: undefined };
-    expect((await post(spec({ stages: [{ kind: 'math', data: math?.id, steps: 1 }] }))).status).toBe(201);
+    expect(
+      (await post(spec({ stages: [{ kind: 'math', data: math?.id, steps: 1, max_response: 8 }] }))).status,
+    ).toBe(201);
     expect((await post(spec(sft))).status).toBe(201);
   });
 

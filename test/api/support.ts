@@ -104,7 +104,7 @@ export const spec = (changes: Record<string, unknown> = {}): JobSpecInput =>
     },
     stages: [
       { kind: 'sft', data: 'sft', steps: 2 },
-      { kind: 'math', data: 'math', steps: 2, grader: { type: 'exact' } },
+      { kind: 'math', data: 'math', steps: 2, max_response: 8, grader: { type: 'exact' } },
     ],
     evaluate: { suites: [{ name: 'sums', data: 'math', grader: { type: 'exact' } }] },
     ...changes,

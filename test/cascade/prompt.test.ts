@@ -1,6 +1,8 @@
 // Conversations to tokens: where the prompt ends, how the answer ends, and that nothing after the end is learnt.
 import { describe, expect, it } from 'vitest';
-import { conversationTokens, promptTokens } from '../../runner/cascade/prompt.ts';
+import { conversationTokens, promptMode, promptTokens, roomyPrompts } from '../../runner/cascade/prompt.ts';
+import type { Policy } from '../../runner/cascade/policy.ts';
+import { DataError } from '../../runner/data/error.ts';
 import { charactersTokenizer } from '../../runner/engine/tokenizer/characters.ts';
 import { parseTokenizerFiles } from '../../runner/engine/tokenizer/files.ts';
 import { Tokenizer } from '../../runner/engine/tokenizer/tokenizer.ts';
@@ -64,5 +66,44 @@ describe('promptTokens', () => {
     expect(() => promptTokens(tokenizerWith(null), [{ role: 'user', content: '1' }], 'auto')).toThrow(
       /no chat template/,
     );
+  });
+});
+
+describe('a mode', () => {
+  const switching =
+    "{% for m in messages %}{{ m['content'] }}{% endfor %}{% if enable_thinking %}7{% else %}8{% endif %}";
+  const rows = [{ prompt: '12', answer: '3' }];
+  const last = (policy: Partial<Policy>, mode?: 'thinking' | 'non_thinking'): string => {
+    const tokenizer = tokenizerWith(switching);
+    const learner = { maxLength: 64 } as Policy['learner'];
+    const room = { format: 'auto', maxResponse: 8, mode } as const;
+    const [prompt_T] = roomyPrompts({ tokenizer, learner, ...policy }, rows, room, 'stage math');
+    return tokenizer.decode([...(prompt_T ?? [])], { keepSpecial: true });
+  };
+
+  it('is what the template does by itself where none is asked for', () => {
+    expect(last({})).toBe('128');
+    expect(last({ thinkingControl: 'flags' })).toBe('128');
+  });
+
+  it('is asked for as the template offers, or as the spec says', () => {
+    expect(last({}, 'thinking')).toBe('127');
+    expect(last({ thinkingControl: 'template' }, 'thinking')).toBe('127');
+    // The flag's characters are unknown to this tokenizer: " /think" are seven.
+    expect(last({ thinkingControl: 'flags' }, 'thinking')).toBe(`12${'<unk>'.repeat(7)}8`);
+    expect(last({ thinkingControl: 'none' }, 'non_thinking')).toBe('128');
+  });
+
+  it('that the model lacks is an error of the first row', () => {
+    expect(() => last({ thinkingControl: 'none' }, 'thinking')).toThrow(DataError);
+    expect(() => last({ thinkingControl: 'none' }, 'thinking')).toThrow(
+      /stage math, row 0.*no thinking mode/,
+    );
+  });
+
+  it('reaches the conversations of supervised stages', () => {
+    const thinking = promptMode({ thinkingControl: 'template' }, 'thinking');
+    const { prompt } = conversationTokens(tokenizerWith(switching), conversation, 'auto', thinking);
+    expect([...prompt]).toEqual(digit('127'));
   });
 });

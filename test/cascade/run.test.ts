@@ -187,6 +187,16 @@ describe('runCascade', () => {
     await expect(run).rejects.toBeInstanceOf(Diverged);
   });
 
+  it('asks for the mode that a stage names by the control that the spec names', async () => {
+    const asking = (thinking_control: 'flags' | 'none') => {
+      const spec = tinySpec({ math: { mode: 'thinking' } });
+      return record({ ...spec, model: { ...spec.model, thinking_control } });
+    };
+    await expect(asking('none')).rejects.toThrow(/stage math, dataset .*, row 0: .*no thinking mode/);
+    const { samples } = await asking('flags');
+    expect(samples.length).toBeGreaterThan(0);
+  });
+
   it('has diverged where the model gives no probabilities: no evaluation, no step of it counts', async () => {
     await expect(record(tinySpec(), undefined, ({ weights }) => weights.fill(NaN))).rejects.toBeInstanceOf(
       Diverged,

@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Client } from '../../api/client.ts';
 import { createClient } from '../../api/client.ts';
+import type { Explanation } from '../../cli/explain/explanation.ts';
 import { tinySpec } from '../e2e/tiny-job.ts';
 import type { Serve } from '../support/serve.ts';
 import { startServe } from '../support/serve.ts';
@@ -68,6 +69,25 @@ describe('submit, watch, pull', () => {
     expect(await cli('pull', id, '--to', target)).toMatchObject({ code: 0, stdout: `${target}\n` });
     await expectSamePull(id, target);
   });
+
+  it(
+    'explains a spec by what the service knows: a checkpoint, and the runners',
+    { timeout: 60_000 },
+    async () => {
+      const id = (await client.jobs({ state: 'succeeded' })).data[0]!.id;
+      const { last_checkpoint } = await client.job(id);
+      const init = { from: 'checkpoint', checkpoint: last_checkpoint };
+      const { code, stdout, stderr } = await cli(
+        'explain',
+        await specFile('again.json', { model: { init } }),
+        '--json',
+      );
+      expect([code, stderr]).toEqual([0, '']);
+      const said = JSON.parse(stdout) as Explanation;
+      expect(said.model).toMatchObject({ modelType: 'llama', hiddenSize: 32, vocabSize: 16 });
+      expect(said.runners).toMatchObject([{ name: 'local', alive: true, fits: true }]);
+    },
+  );
 
   it('pulls again what was cut short or is damaged', { timeout: 60_000 }, async () => {
     const id = (await client.jobs({ state: 'succeeded' })).data[0]!.id;

@@ -1,8 +1,11 @@
 // Where a model comes from: a folder here, or the store; what is neither is the spec's fault, by name.
-import { expect, test } from 'vitest';
+import { mkdirSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
 import type { Claim } from '../../api/contract/runner.ts';
 import { planInputs } from '../../runner/supervisor/inputs.ts';
 import { transferOutcome } from '../../runner/supervisor/transfer-outcome.ts';
+import { tempDir } from '../support/temp-dir.ts';
 
 const claimOf = (uri: string): Claim =>
   ({
@@ -17,7 +20,7 @@ test.each([
   ['file:///models/a%20b', '/models/a b', 0],
   ['s3://bucket/a', '/scratch/init', 1],
 ])('%s lies at %s', (uri, init, transfers) => {
-  const plan = planInputs(claimOf(uri), '/scratch');
+  const plan = planInputs(claimOf(uri), '/scratch', ['/models']);
   expect([plan.inputs.init, plan.transfers.length]).toEqual([init, transfers]);
 });
 
@@ -26,7 +29,7 @@ test.each(['file://host/models/a', 'file:///a%2Fb', 'models/a', 'https://example
   (uri) => {
     const outcome = (): unknown => {
       try {
-        return planInputs(claimOf(uri), '/scratch');
+        return planInputs(claimOf(uri), '/scratch', ['/models']);
       } catch (error) {
         return transferOutcome(error);
       }
@@ -38,3 +41,33 @@ test.each(['file://host/models/a', 'file:///a%2Fb', 'models/a', 'https://example
     });
   },
 );
+
+describe('a directory on this machine', () => {
+  const plan = (uri: string, roots: readonly string[]) =>
+    planInputs(claimOf(uri), '/scratch', roots).inputs.init;
+
+  test('lies in or below a root', async () => {
+    await using dir = await tempDir('roots');
+    mkdirSync(join(dir.path, 'models/a'), { recursive: true });
+    mkdirSync(join(dir.path, 'models-of-others'));
+    const roots = [join(dir.path, 'models')];
+    expect(plan(join(dir.path, 'models/a'), roots)).toBe(join(dir.path, 'models/a'));
+    expect(plan(join(dir.path, 'models'), roots)).toBe(join(dir.path, 'models'));
+    for (const outside of ['models-of-others', 'models/../models-of-others', '.'])
+      expect(() => plan(`${dir.path}/${outside}`, roots)).toThrow(/MILLRACE_MODEL_ROOTS/);
+  });
+
+  test('may not be reached through a link that leaves the roots', async () => {
+    await using dir = await tempDir('roots');
+    for (const name of ['models', 'secret']) mkdirSync(join(dir.path, name));
+    symlinkSync(join(dir.path, 'secret'), join(dir.path, 'models/link'));
+    symlinkSync(join(dir.path, 'models'), join(dir.path, 'root'));
+    expect(() => plan(join(dir.path, 'models/link'), [join(dir.path, 'models')])).toThrow(/may read models/);
+    expect(plan(join(dir.path, 'models'), [join(dir.path, 'root')])).toBe(join(dir.path, 'models'));
+  });
+
+  test('is refused where no root is set', () => {
+    expect(() => plan('/models/a', [])).toThrow(/none is set/);
+    expect(plan('s3://bucket/a', [])).toBe('/scratch/init');
+  });
+});

@@ -1,7 +1,13 @@
 // `millrace serve` as a process of the tests.
 import { spawn } from 'node:child_process';
+import { tmpdir } from 'node:os';
+import { delimiter } from 'node:path';
 import { createInterface } from 'node:readline';
 import { cleanEnv, cliEntry } from '../cli/run-cli.ts';
+import { testDataDir } from './test-data.ts';
+
+/** Where the tests keep their models. */
+const roots = [tmpdir(), ...(testDataDir === undefined ? [] : [testDataDir])].join(delimiter);
 
 export interface Serve {
   readonly pid: number;
@@ -18,7 +24,7 @@ export async function startServe(
   { env = {}, flags = [] }: { env?: Record<string, string>; flags?: readonly string[] } = {},
 ): Promise<Serve> {
   const child = spawn(process.execPath, [cliEntry, 'serve', '--port', '0', '--data-dir', dataDir, ...flags], {
-    env: { ...cleanEnv(), ...env },
+    env: { ...cleanEnv(), MILLRACE_MODEL_ROOTS: roots, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const output: string[] = [];

@@ -13,6 +13,7 @@ import type { LoadedModel } from '../../runner/trainer/load-model.ts';
 export const tinyInit = {
   from: 'config',
   config: {
+    model_type: 'llama',
     hidden_size: 32,
     intermediate_size: 64,
     num_hidden_layers: 2,

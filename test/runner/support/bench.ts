@@ -58,6 +58,7 @@ export async function startBench(
     accelerator: 'cpu',
     memoryGb: 1,
     labels: {},
+    modelRoots: [],
     scratch,
     trainerEntry: join(import.meta.dirname, 'scripted-trainer.ts'),
     uploaderEntry: join(runnerFolder, 'uploader.ts'),

@@ -1,0 +1,79 @@
+// The contract reckons without the engine, so here the two are compared: what the engine's plan books for one row whose
+// blocks recompute, the parameters of its layout, and the caches that its sampler makes.
+import { describe, expect, it } from 'vitest';
+import {
+  blockBytes,
+  blockInputBytes,
+  headBytes,
+  hiddenEndBytes,
+  paddedLength,
+} from '../../../../api/contract/memory/activations.ts';
+import { parameterCount } from '../../../../api/contract/memory/parameters.ts';
+import type { ModelSizes } from '../../../../api/contract/model-shape.ts';
+import { modelSizes } from '../../../../api/contract/model-shape.ts';
+import { publishedModels } from '../../../../infra/published-models.ts';
+import { microBatchBytes, planMicroBatches } from '../../../../runner/engine/learner/memory-plan.ts';
+import { bucketLength } from '../../../../runner/engine/learner/micro-batches.ts';
+import type { DecoderConfig } from '../../../../runner/engine/models/config.ts';
+import { hfModelConfig, parseModelConfig } from '../../../../runner/engine/models/config.ts';
+import { parameterLayout } from '../../../../runner/engine/models/parameters.ts';
+
+const tiny: readonly ModelSizes[] = (['llama', 'qwen2', 'qwen3'] as const).map((modelType) => ({
+  modelType,
+  vocabSize: 1021,
+  hiddenSize: 96,
+  intermediateSize: 250,
+  layers: 3,
+  heads: 6,
+  kvHeads: 2,
+  headSize: 24,
+  maxPositions: 65_536,
+  tieWordEmbeddings: modelType === 'qwen2',
+}));
+const all = [...Object.values(publishedModels), ...tiny];
+
+function configOf(sizes: ModelSizes): DecoderConfig {
+  const json = {
+    model_type: sizes.modelType,
+    vocab_size: sizes.vocabSize,
+    hidden_size: sizes.hiddenSize,
+    intermediate_size: sizes.intermediateSize,
+    num_hidden_layers: sizes.layers,
+    num_attention_heads: sizes.heads,
+    num_key_value_heads: sizes.kvHeads,
+    head_dim: sizes.headSize,
+    max_position_embeddings: sizes.maxPositions,
+    rms_norm_eps: 1e-6,
+    rope_theta: 1e6,
+    hidden_act: 'silu',
+    tie_word_embeddings: sizes.tieWordEmbeddings,
+  };
+  return parseModelConfig(json, 'sizes');
+}
+
+const lengths = [1, 8, 9, 63, 65, 100, 511, 512, 1000, 2047, 4096, 5001, 16_384, 24_577, 40_960];
+
+describe('the engine', () => {
+  it.each(lengths)('pads a sequence of %i tokens alike', (length) => {
+    expect(paddedLength(length)).toBe(bucketLength(length));
+  });
+
+  it.each(all)('reads the same sizes and lays out as many parameters: $modelType $hiddenSize', (sizes) => {
+    const config = configOf(sizes);
+    expect(modelSizes.parse(hfModelConfig(config, {}))).toEqual(sizes);
+    expect(parameterLayout(config).parameterCount).toBe(parameterCount(sizes));
+  });
+
+  it.each(all)('books the same bytes for one row that recomputes: $modelType $hiddenSize', (sizes) => {
+    const config = configOf(sizes);
+    const budget = { memoryBytes: 1, tokenBudget: 1, activations: 'recomputed' } as const;
+    for (const plan of planMicroBatches(config, lengths, budget)) {
+      const S = plan.length;
+      expect(plan).toMatchObject({ rows: 1, activations: 'recomputed' });
+      const reckoned =
+        blockInputBytes(sizes, S) + hiddenEndBytes(sizes, S) + blockBytes(sizes, S) + headBytes(sizes, S);
+      expect([S, reckoned]).toEqual([S, plan.bytes]);
+      expect(microBatchBytes(config, plan)).toBe(reckoned);
+    }
+  });
+});

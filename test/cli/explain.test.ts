@@ -1,0 +1,183 @@
+// `millrace explain` without a service: what it reads from a spec and from directories, and what it says of the rest.
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { defaultedFields } from '../../api/contract/defaults.ts';
+import { gigabytes } from '../../api/contract/memory/need.ts';
+import { publishedModels } from '../../infra/published-models.ts';
+import { createClient } from '../../api/client.ts';
+import type { JobSpecInput } from '../../api/contract/spec.ts';
+import { explain } from '../../cli/explain/explanation.ts';
+import type { Explanation } from '../../cli/explain/explanation.ts';
+import { charactersTokenizer, charactersTokenizerFiles } from '../../runner/engine/tokenizer/characters.ts';
+import { Tokenizer } from '../../runner/engine/tokenizer/tokenizer.ts';
+import type { TempDir } from '../support/temp-dir.ts';
+import { tempDir } from '../support/temp-dir.ts';
+import { runCli } from './run-cli.ts';
+
+const digits = resolve(import.meta.dirname, '../../examples/digits.json');
+const shape = { hidden_size: 64, intermediate_size: 128, num_hidden_layers: 2, num_attention_heads: 4 };
+const math = { kind: 'math', data: 'tasks', steps: 1, max_response: 100 };
+
+let dir: TempDir;
+beforeAll(async () => void (dir = await tempDir('explain')));
+afterAll(() => dir.remove());
+
+function specFile(name: string, init: object, changes: object = {}): string {
+  const path = join(dir.path, name);
+  writeFileSync(path, JSON.stringify({ type: 'cascade', model: { init }, stages: [math], ...changes }));
+  return path;
+}
+
+async function explained(path: string): Promise<{ code: number; said: Explanation }> {
+  const { code, stdout, stderr } = await runCli(['explain', path, '--json', '--data-dir', dir.path]);
+  if (stdout === '') throw new Error(stderr);
+  return { code, said: JSON.parse(stdout) as Explanation };
+}
+
+function modelDirectory(name: string, config: object): string {
+  const path = join(dir.path, name);
+  mkdirSync(path, { recursive: true });
+  writeFileSync(join(path, 'config.json'), JSON.stringify(config));
+  return path;
+}
+
+const qwen3 = {
+  model_type: 'qwen3',
+  vocab_size: 151_936,
+  hidden_size: 1024,
+  intermediate_size: 3072,
+  num_hidden_layers: 28,
+  num_attention_heads: 16,
+  num_key_value_heads: 8,
+  head_dim: 128,
+  max_position_embeddings: 40_960,
+  tie_word_embeddings: true,
+};
+
+describe('the example', () => {
+  it('is printed whole, with its defaults marked, lengths, steps and memory', async () => {
+    const { code, stdout, stderr } = await runCli(['explain', digits, '--data-dir', dir.path]);
+    expect([code, stderr]).toEqual([0, '']);
+    expect(stdout).toMatch(/^ {2}\* {2}\/stages\/0\/max_length +16384$/m);
+    expect(stdout).toMatch(/^ {5}\/stages\/0\/batch +64$/m);
+    expect(stdout).toMatch(/^ {2}\/stages\/0\/max_length +2048 tokens +trained$/m);
+    expect(stdout).toMatch(/^ {2}math +512 sequences +12288 tokens/m);
+    expect(stdout).toMatch(/^ +cpu +webgpu +cuda$/m);
+    expect(stdout).toMatch(/^ {2}in all +0\.\d+ +0\.\d+ +0\.\d+ +795776 parameters$/m);
+    expect(stdout).toContain('no service answers: not known');
+  });
+
+  it('as JSON has the same', async () => {
+    const { said } = await explained(digits);
+    expect(said.schema).toBe(1);
+    expect(said.defaults).toContain('/resources/accelerator');
+    expect(said.defaults).not.toContain('/stages/0/lr');
+    expect(said.memory.map(({ accelerator }) => accelerator)).toEqual(['cpu', 'webgpu', 'cuda']);
+    expect(said.runners).toBeNull();
+  });
+});
+
+describe('a model on this machine', () => {
+  it('is reckoned by its config.json', async () => {
+    const { said } = await explained(specFile('hf.json', { from: 'hf', uri: modelDirectory('qwen', qwen3) }));
+    expect(said.model).toMatchObject(publishedModels['Qwen3-0.6B']!);
+    const [cpu] = said.memory;
+    const weights = cpu!.lines.filter(({ name }) => ['weights', 'gradients', 'moments'].includes(name));
+    expect(gigabytes(weights.reduce((total, { bytes }) => total + bytes, 0))).toBe(9.537);
+  });
+
+  it('of no family of ours leaves the memory unknown, and says why', async () => {
+    const uri = modelDirectory('gpt2', { ...qwen3, model_type: 'gpt2' });
+    const { code, said } = await explained(specFile('gpt2.json', { from: 'hf', uri }));
+    expect([code, said.model, said.memory]).toEqual([0, null, []]);
+    expect(said.missing).toMatch(/model_type/);
+  });
+
+  it.each([
+    ['s3://bucket/model', /s3:\/\/bucket\/model is not read from here/],
+    ['/nowhere/model', /\/nowhere\/model\/config\.json/],
+  ])('%s is said to be missing', async (uri, why) => {
+    const { said } = await explained(specFile('absent.json', { from: 'hf', uri }));
+    expect(said.missing).toMatch(why);
+    const text = await runCli(['explain', join(dir.path, 'absent.json'), '--data-dir', dir.path]);
+    expect(text.stdout).toMatch(/not known: .*config\.json/);
+  });
+
+  it('that is a checkpoint is asked of a service', async () => {
+    const init = { from: 'checkpoint', checkpoint: 'ckpt_01234567890123456789012345' };
+    expect((await explained(specFile('ckpt.json', init))).said.missing).toMatch(/no service answers/);
+  });
+
+  it('takes the words of a tokenizer that the spec names', async () => {
+    const texts = charactersTokenizer('abcdef');
+    const uri = modelDirectory('tokenizer', {});
+    writeFileSync(join(uri, 'tokenizer.json'), texts.tokenizer);
+    const { said } = await explained(
+      specFile('tok.json', { from: 'config', config: shape, tokenizer: { uri } }),
+    );
+    expect(said.model?.vocabSize).toBe(new Tokenizer(charactersTokenizerFiles('abcdef')).vocabSize);
+  });
+});
+
+describe('a spec that would be refused', () => {
+  it('for its memory is said so where runners are known, and none where none is', async () => {
+    const service = (runners: object[]) =>
+      createClient({
+        url: 'http://service.test',
+        key: 'key',
+        fetch: () =>
+          Promise.resolve(Response.json({ data: runners, has_more: false, first_id: null, last_id: null })),
+      });
+    const runner = (memory_gb: number, accelerator = 'cpu') => ({
+      id: 'run_01234567890123456789',
+      name: `of-${memory_gb}`,
+      accelerator,
+      memory_gb,
+      labels: {},
+      version: 'test',
+      alive: true,
+      registered_at: '2026-01-01T00:00:00Z',
+      last_seen_at: '2026-01-01T00:00:00Z',
+    });
+    const posted = {
+      type: 'cascade',
+      model: { init: { from: 'hf', uri: modelDirectory('qwen', qwen3) } },
+      stages: [math],
+    } as JobSpecInput;
+    const said = async (...runners: object[]) => await explain(posted, service(runners));
+    expect((await said()).issues).toEqual([]);
+    expect((await said(runner(64, 'cuda'))).runners).toEqual([]);
+    const small = await said(runner(8), runner(4), runner(64, 'cuda'));
+    expect(small.runners?.map(({ fits }) => fits)).toEqual([false, false]);
+    expect(small.issues).toMatchObject([
+      { pointer: '/resources', message: expect.stringContaining('has 8 GB') as unknown },
+    ]);
+    const large = await said(runner(8), runner(32));
+    expect(large.runners?.map(({ fits }) => fits)).toEqual([false, true]);
+    expect(large.issues).toEqual([]);
+  });
+
+  it('for its lengths ends with 1 and names the field', async () => {
+    const config = { ...shape, max_position_embeddings: 64 };
+    const init = { from: 'config', config, tokenizer: { type: 'characters', alphabet: 'ab' } };
+    const { code, said } = await explained(specFile('long.json', init));
+    expect(code).toBe(1);
+    expect(said.issues.map(({ pointer }) => pointer)).toEqual(['/stages/0/max_response']);
+  });
+
+  it('for its form is named by its places, as submit names them', async () => {
+    const path = specFile('odd.json', { from: 'hf', uri: '/models/a' }, { sed: 1 });
+    const { code, stderr } = await runCli(['explain', path]);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/odd\.json is not a job spec:\n {2}\/sed: there is no such field/);
+  });
+});
+
+describe('defaulted fields', () => {
+  it('are those that were not given, of a job with one stage as of a cascade', () => {
+    const posted = { type: 'sft', labels: {}, stage: { kind: 'sft', 'a/b': 1 } };
+    const expanded = { type: 'sft', labels: {}, seed: 0, stages: [{ kind: 'sft', 'a/b': 1, lr: 1 }] };
+    expect(defaultedFields(posted, expanded)).toEqual(['/seed', '/stages/0/lr']);
+  });
+});

@@ -1,0 +1,54 @@
+// What a runner says of its memory: what it is told, else what can be found out, else it does not start.
+import { chmodSync, writeFileSync } from 'node:fs';
+import { totalmem } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { acceleratorMemoryGb } from '../../runner/supervisor/memory.ts';
+import { readSettings, SettingsError } from '../../runner/supervisor/settings.ts';
+import { tempDir } from '../support/temp-dir.ts';
+
+const needed = {
+  MILLRACE_URL: 'http://127.0.0.1:1',
+  MILLRACE_RUNNER_TOKEN: 'token',
+  STORE_URL: 'file:///store',
+};
+
+describe('memory', () => {
+  it('of cpu is RAM in 10^9 bytes, or the limit of the container', () => {
+    const { memoryGb } = readSettings(needed);
+    expect(memoryGb).toBeGreaterThan(0);
+    expect(memoryGb).toBeLessThanOrEqual(totalmem() / 1e9);
+    expect(readSettings({ ...needed, MILLRACE_MEMORY_GB: '3.5' }).memoryGb).toBe(3.5);
+  });
+
+  it('of NVIDIA devices is that of the smallest, counted in MiB', async () => {
+    const dir = await tempDir('nvidia');
+    const tool = join(dir.path, 'tool');
+    const answering = (text: string): number | undefined => {
+      writeFileSync(tool, `#!/bin/sh\nprintf '${text}'\n`);
+      chmodSync(tool, 0o755);
+      return acceleratorMemoryGb('cuda', tool);
+    };
+    expect(answering('81559\\n24564\\n')).toBe(25.7);
+    expect(answering('[N/A]\\n')).toBeUndefined();
+    expect(acceleratorMemoryGb('webgpu', join(dir.path, 'absent'))).toBeUndefined();
+    await dir.remove();
+  });
+
+  it('that cannot be found out must be set', () => {
+    const webgpu = { ...needed, MILLRACE_ACCELERATOR: 'webgpu' };
+    expect(readSettings({ ...webgpu, MILLRACE_MEMORY_GB: '8' }).memoryGb).toBe(8);
+    const without = { ...webgpu, PATH: '' };
+    if (acceleratorMemoryGb('webgpu') === undefined)
+      expect(() => readSettings(without)).toThrow(/MILLRACE_MEMORY_GB.*webgpu/s);
+    else expect(readSettings(without).memoryGb).toBeGreaterThan(0);
+  });
+});
+
+describe('model roots', () => {
+  it('are absolute directories, none unless set', () => {
+    expect(readSettings(needed).modelRoots).toEqual([]);
+    expect(readSettings({ ...needed, MILLRACE_MODEL_ROOTS: '/a:/b/c' }).modelRoots).toEqual(['/a', '/b/c']);
+    expect(() => readSettings({ ...needed, MILLRACE_MODEL_ROOTS: 'models' })).toThrow(SettingsError);
+  });
+});

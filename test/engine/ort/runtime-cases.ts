@@ -9,13 +9,17 @@ import { addModel, matMulModel, tinyModel } from '../../support/tiny-models.ts';
 const nothing = { sessions: 0, tensors: 0, bindings: 0 };
 const float32 = (...values: number[]) => Float32Array.from(values);
 
-export function runtimeCases(name: Runtime['name']): void {
-  describe(`runtime ${name}`, () => {
+/** `create` makes a runtime of that name, provider and 2 threads at every call. */
+export function runtimeCases(
+  { name, provider }: Pick<Runtime, 'name' | 'provider'>,
+  create: () => Runtime = () => createRuntime({ threads: 2, binding: name, provider }),
+): void {
+  describe(`runtime ${name} on ${provider}`, () => {
     let runtime: Runtime;
     let scope: Scope;
 
     beforeAll(() => {
-      runtime = createRuntime({ threads: 2, binding: name });
+      runtime = create();
     });
     afterAll(() => runtime[Symbol.dispose]());
     beforeEach(() => {
@@ -43,7 +47,7 @@ export function runtimeCases(name: Runtime['name']): void {
       scope.own(add.bind({ x, d }, { y }));
 
     it('says what it is', () => {
-      expect(runtime).toMatchObject({ name, provider: 'cpu', version: '1.30.0', threads: 2 });
+      expect(runtime).toMatchObject({ name, provider, version: '1.30.0', threads: 2 });
     });
 
     it('allocates where it computes: zeros, which can be written, read and zeroed again', async () => {
@@ -222,7 +226,7 @@ export function runtimeCases(name: Runtime['name']): void {
       });
 
       it('tensors of another runtime', async () => {
-        const other = scope.own(createRuntime({ threads: 2, binding: name }));
+        const other = scope.own(create());
         const stranger = scope.own(other.tensor('float32', [2]));
         const add = await session(addModel([2]));
         const x = tensor('float32', [2]);
@@ -296,7 +300,7 @@ export function runtimeCases(name: Runtime['name']): void {
       });
 
       it('of the runtime refuses new work and lets sessions finish theirs', async () => {
-        const short = createRuntime({ threads: 2, binding: name });
+        const short = create();
         const add = await short.createSession(addModel([1]));
         const x = short.tensor('float32', [1], float32(3));
         const binding = add.bind({ x, d: x }, { y: x });

@@ -6,14 +6,20 @@ import type { Backend, DeviceMemory } from './backend.ts';
 import { createRunOptions } from './c-api-backend.ts';
 import { compile, compileSync, type Target } from './c-api-session.ts';
 import { DeviceCopy } from './device-copy.ts';
-import { DeviceHeap } from './device-heap.ts';
+import { DeviceHeap, type DeviceBuffer } from './device-heap.ts';
 import { DevicePlace } from './device-memory.ts';
 import { DeviceRun } from './device-run.ts';
 import { byteLength } from './host-data.ts';
 import { ortLibrary } from './library.ts';
 import { hostMemory, hostTensor } from './memory.ts';
 import { retainEnv } from './ort-env.ts';
-import { explainUnavailable, memoryNames, requireLibraries, type DeviceOptions, type DeviceProvider } from './provider.ts';
+import {
+  explainUnavailable,
+  memoryNames,
+  requireLibraries,
+  type DeviceOptions,
+  type DeviceProvider,
+} from './provider.ts';
 import type { DType } from './runtime.ts';
 import { Scope } from './scope.ts';
 import { Turns } from './turns.ts';
@@ -75,12 +81,6 @@ function allocate(
   { copy, turns, heap }: Parts,
 ): DeviceMemory<Pointer> {
   const bytes = byteLength(dtype, dims);
-  const buffer = heap.lend(bytes);
-  try {
-    if (bytes > 0) copy.zero(buffer, bytes);
-  } catch (error) {
-    heap.giveBack(buffer);
-    throw error;
-  }
-  return new DevicePlace(dtype, dims, bytes, buffer, { copy, turns, giveBack: (one) => heap.giveBack(one) });
+  const giveBack = (buffer: DeviceBuffer): void => heap.giveBack(buffer);
+  return new DevicePlace(dtype, dims, bytes, heap.lend(bytes), { copy, turns, giveBack });
 }

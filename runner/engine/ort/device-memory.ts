@@ -1,5 +1,6 @@
 // A tensor's place in a device's memory. Which buffer that is changes: a run in place swaps it for the spare buffer
-// that it wrote to.
+// that it wrote to. Zeros are made when something is about to read them: what is written first never was zeroed, and
+// allocating needs no turn on the device.
 import type { Pointer } from './api.ts';
 import type { DeviceMemory } from './backend.ts';
 import type { DeviceBuffer } from './device-heap.ts';
@@ -20,6 +21,8 @@ export class DevicePlace implements DeviceMemory<Pointer> {
   readonly #bytes: number;
   readonly #parts: DeviceParts;
   #buffer: DeviceBuffer;
+  /** It is to be zeros, and its buffer may hold something else. */
+  #blank = true;
 
   constructor(
     dtype: DType,
@@ -48,10 +51,22 @@ export class DevicePlace implements DeviceMemory<Pointer> {
     return buffer.as(this.#dtype, this.#dims, this.#bytes);
   }
 
-  /** Takes another buffer and gives up its own. */
+  /** Before something reads the buffer, in the reader's turn. */
+  settle(): void {
+    if (this.#blank && this.#bytes > 0) this.#parts.copy.zero(this.#buffer, this.#bytes);
+    this.#blank = false;
+  }
+
+  /** After something has written the whole buffer. */
+  written(): void {
+    this.#blank = false;
+  }
+
+  /** Takes another buffer, with its contents, and gives up its own. */
   exchange(buffer: DeviceBuffer): DeviceBuffer {
     const before = this.#buffer;
     this.#buffer = buffer;
+    this.#blank = false;
     return before;
   }
 
@@ -59,6 +74,7 @@ export class DevicePlace implements DeviceMemory<Pointer> {
     const data = hostData(this.#dtype, this.#dims);
     if (this.#bytes === 0) return Promise.resolve(data);
     return this.#parts.turns.inTurn(async () => {
+      this.settle();
       await this.#parts.copy.download(this.#buffer, data);
       return data;
     });
@@ -66,12 +82,16 @@ export class DevicePlace implements DeviceMemory<Pointer> {
 
   write(data: TensorData): Promise<void> {
     if (this.#bytes === 0) return Promise.resolve();
-    return this.#parts.turns.inTurn(() => this.#parts.copy.upload(data, this.#buffer));
+    return this.#parts.turns.inTurn(async () => {
+      await this.#parts.copy.upload(data, this.#buffer);
+      this.#blank = false;
+    });
   }
 
-  async zero(): Promise<void> {
-    if (this.#bytes === 0) return;
-    await this.#parts.turns.inTurn(async () => this.#parts.copy.zero(this.#buffer, this.#bytes));
+  zero(): Promise<void> {
+    return this.#parts.turns.inTurn(async () => {
+      this.#blank = true;
+    });
   }
 
   release(): void {

@@ -25,6 +25,7 @@ export class DeviceRun implements PreparedRun {
   readonly #binding: Pointer;
   /** Tensors whose new contents go to a spare buffer. */
   readonly #inPlace: ReadonlySet<NativeTensor<Pointer>>;
+  readonly #overwritten: readonly DevicePlace[];
   /** Buffer bound under each name, 'host' for a host output. */
   readonly #known = new Map<string, DeviceBuffer | 'host'>();
 
@@ -37,6 +38,7 @@ export class DeviceRun implements PreparedRun {
       ? []
       : written.filter((tensor) => tensor instanceof DevicePlace && read.has(tensor));
     this.#inPlace = new Set(shared);
+    this.#overwritten = written.filter((tensor) => tensor instanceof DevicePlace);
     this.#binding = call('CreateIoBinding', bound.session);
   }
 
@@ -90,6 +92,7 @@ export class DeviceRun implements PreparedRun {
       call('BindInput', this.#binding, name, tensor.value);
       return;
     }
+    tensor.settle();
     const { buffer } = tensor;
     if (this.#known.get(`in ${name}`) === buffer) return;
     call('BindInput', this.#binding, name, tensor.value);
@@ -99,8 +102,7 @@ export class DeviceRun implements PreparedRun {
   #bindOutput({ name, tensor }: BoundTensor<Pointer>, exchanges: Exchange[]): void {
     const buffer = tensor instanceof DevicePlace ? this.#target(tensor, exchanges) : 'host';
     if (this.#known.get(`out ${name}`) === buffer) return;
-    const value =
-      tensor instanceof DevicePlace && buffer !== 'host' ? tensor.over(buffer) : tensor.value;
+    const value = tensor instanceof DevicePlace && buffer !== 'host' ? tensor.over(buffer) : tensor.value;
     call('BindOutput', this.#binding, name, value);
     this.#known.set(`out ${name}`, buffer);
   }
@@ -113,6 +115,7 @@ export class DeviceRun implements PreparedRun {
   }
 
   #takeOver(exchanges: readonly Exchange[]): void {
+    for (const place of this.#overwritten) place.written();
     for (const { place, written } of exchanges) {
       this.#context.heap.keepSpare(place.exchange(written));
     }

@@ -6,7 +6,16 @@ import { HostTensor } from './host-tensor.ts';
 import { explain } from './ort-error.ts';
 import { OrtSession } from './ort-session.ts';
 import { SharedHandle } from './shared-handle.ts';
-import type { DType, Provider, Runtime, RuntimeStats, Session, SessionOptions, Tensor, TensorData } from './runtime.ts';
+import type {
+  DType,
+  Provider,
+  Runtime,
+  RuntimeStats,
+  Session,
+  SessionOptions,
+  Tensor,
+  TensorData,
+} from './runtime.ts';
 
 export class OrtRuntime<V, S> implements Runtime {
   readonly name: Runtime['name'];

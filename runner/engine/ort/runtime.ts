@@ -7,8 +7,7 @@
 export type DType = 'float32' | 'float64' | 'float16' | 'bfloat16' | 'int32' | 'int64' | 'bool';
 
 /** Elements of the 16-bit floats lie in a Uint16Array, as their bits; booleans in a Uint8Array, as 0 and 1. */
-export type TensorData =
-  Float32Array | Float64Array | Uint16Array | Int32Array | BigInt64Array | Uint8Array;
+export type TensorData = Float32Array | Float64Array | Uint16Array | Int32Array | BigInt64Array | Uint8Array;
 
 /** Where sessions compute: ONNX Runtime's execution provider. */
 export type Provider = 'cpu' | 'webgpu' | 'cuda';

@@ -37,6 +37,7 @@ const root = protobuf.Root.fromJSON({
       initializer: many('TensorProto', 5),
       input: many('ValueInfoProto', 11),
       output: many('ValueInfoProto', 12),
+      value_info: many('ValueInfoProto', 13),
     }),
     NodeProto: message({
       input: many('string', 1),

@@ -23,6 +23,7 @@ import {
 import type { DType } from './runtime.ts';
 import { Scope } from './scope.ts';
 import { Turns } from './turns.ts';
+import { lowerForWebgpu } from './webgpu-lowering.ts';
 
 /** Throws ProviderUnavailable where this machine or library has no such device. */
 export function createDeviceBackend(
@@ -57,7 +58,8 @@ export function createDeviceBackend(
       allocate: (dtype, dims) => allocate(dtype, dims, { copy, turns, heap }),
       createSession: (model, sessionOptions) =>
         turns.inTurn(async () => {
-          const session = await compile(target, model, sessionOptions);
+          const runnable = provider === 'webgpu' ? lowerForWebgpu(model) : model;
+          const session = await compile(target, runnable, sessionOptions);
           return { ...session, release: () => turns.whenIdle(() => session.release()) };
         }),
       prepare: (bound) => new DeviceRun(bound, context),

@@ -37,7 +37,14 @@ export function appendProvider(
     call('AddSessionConfigEntry', sessionOptions, 'session.disable_cpu_ep_fallback', '1');
   }
   if (provider === 'cuda') appendCuda(sessionOptions);
-  else appendWebGpu(sessionOptions, validationMode === undefined ? {} : { validationMode });
+  else {
+    // Off by default for the sake of browsers; indices of TopK and ArgMax need it.
+    const enableInt64 = '1';
+    appendWebGpu(sessionOptions, {
+      enableInt64,
+      ...(validationMode === undefined ? {} : { validationMode }),
+    });
+  }
 }
 
 function appendWebGpu(sessionOptions: Pointer, options: Record<string, string>): void {

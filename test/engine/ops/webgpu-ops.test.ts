@@ -12,6 +12,11 @@ import { buildCase } from './op-case.ts';
 
 const tolerance = 1e-3;
 
+/** Cases that WebGPU cannot have, by name. */
+const cpuOnly: Readonly<Record<string, string>> = {
+  'cast: there and back': 'it passes through float64, which WebGPU does not have',
+};
+
 describe.skipIf(noWebgpu)(`ops on WebGPU${noWebgpu ? ` (skipped: ${noWebgpu})` : ''}`, () => {
   let cpu: Runtime;
   let webgpu: Runtime;
@@ -23,12 +28,27 @@ describe.skipIf(noWebgpu)(`ops on WebGPU${noWebgpu ? ` (skipped: ${noWebgpu})` :
     for (const runtime of [webgpu, cpu]) runtime[Symbol.dispose]();
   });
 
-  it.each([...elementCases, ...modelCases])('$name', async (opCase) => {
+  const cases = [...elementCases, ...modelCases];
+  const shared = cases.filter(({ name }) => cpuOnly[name] === undefined);
+
+  it.each(shared)('$name', async (opCase) => {
     const { graph, feeds } = buildCase(opCase, 'small', 'float32');
     const expected = await evaluate(cpu, graph, feeds);
     const found = await evaluate(webgpu, graph, feeds);
-    for (const [name, data] of Object.entries(found)) {
-      expectClose(data, expected[name]!, opCase.tolerance ?? tolerance, name);
-    }
+    for (const [name, data] of Object.entries(found)) expectClose(data, expected[name]!, tolerance, name);
+  });
+
+  // Sizes at which kernels take other paths: vectors of four, tiles, more than one workgroup.
+  it.each(shared)('$name, large', async (opCase) => {
+    const { graph, feeds } = buildCase(opCase, 'large', 'float32');
+    const expected = await evaluate(cpu, graph, feeds);
+    const found = await evaluate(webgpu, graph, feeds);
+    for (const [name, data] of Object.entries(found)) expectClose(data, expected[name]!, tolerance, name);
+  });
+
+  it.each(Object.entries(cpuOnly))('%s: refused, since %s', async (name) => {
+    const opCase = cases.find((one) => one.name === name)!;
+    const { graph, feeds } = buildCase(opCase, 'small', 'float32');
+    await expect(evaluate(webgpu, graph, feeds)).rejects.toThrow('fallback to CPU EP');
   });
 });

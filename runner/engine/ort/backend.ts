@@ -34,6 +34,8 @@ export interface BoundTensor<V> {
 
 export interface PreparedRun {
   run(): Promise<void>;
+  /** Whether runSync has to be refused, because something else is going that it cannot wait for. */
+  readonly busy?: boolean;
   runSync(): void;
   release(): void;
 }

@@ -57,10 +57,11 @@ export class DeviceRun implements PreparedRun {
     });
   }
 
+  get busy(): boolean {
+    return this.#context.turns.busy;
+  }
+
   runSync(): void {
-    if (this.#context.turns.busy) {
-      throw new Error('a run is going on the device, which does one at a time: await it first');
-    }
     const exchanges = this.#bind();
     try {
       call('RunWithBinding', this.#bound.session, this.#context.runOptions, this.#binding);

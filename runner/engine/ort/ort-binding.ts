@@ -75,10 +75,14 @@ export class OrtBinding<V, S> implements Binding {
 
   runSync(): void {
     this.#assertReady();
+    const { label } = this.#session;
+    if (this.#prepared.value.busy === true) {
+      throw new Error(`${label}: a run is going on the device, which does one at a time: await it first`);
+    }
     try {
       this.#prepared.value.runSync();
     } catch (error) {
-      throw explain(error, this.#session.label);
+      throw explain(error, label);
     }
   }
 

@@ -8,6 +8,7 @@ import { elementCount, normalAxes, normalAxis, sizeAt, withSize } from '../graph
 import { div, mul } from './arithmetic.ts';
 import { expand, reducedShape, reduceSum } from './broadcast.ts';
 import type { ReduceAttributes } from './broadcast.ts';
+import { dataTypes } from '../onnx/schema.ts';
 import { cast, equal } from './compare.ts';
 import { scatterAddElements } from './gather.ts';
 import { reshape } from './shape.ts';
@@ -97,14 +98,18 @@ const topkOp = defineOp<{ k: number; axis: number }>({
     const shape = withSize(x.shape, axis, k);
     return [
       { dtype: x.dtype, shape },
-      { dtype: 'int64', shape },
+      { dtype: 'int32', shape },
     ];
   },
   emit(emitter, { from, to, attributes: { k, axis } }) {
+    const [values, indices] = to as [string, string];
+    const wide = `${indices}/int64`;
     emitter.node('TopK', [...from, emitter.int64s([k])], {
-      outputs: to,
+      outputs: [values, wide],
       attributes: { axis: { int: axis } },
     });
+    // What is done with int64 next has no kernel on every provider.
+    emitter.node('Cast', [wide], { outputs: [indices], attributes: { to: { int: dataTypes.int32 } } });
   },
   gradient: {
     rule({ inputs, outputs, attributes }, [g]) {
@@ -116,7 +121,7 @@ const topkOp = defineOp<{ k: number; axis: number }>({
   },
 });
 
-/** The k largest along an axis, descending, and their indices (int64: what the kernel gives). */
+/** The k largest along an axis, descending, and their indices (int32). */
 export function topk(x: Value, k: number, axis = -1): { values: Value; indices: Value } {
   const normal = normalAxis(axis, x.shape.length, 'topk');
   const [values, indices] = applyAll(topkOp, [x], { k, axis: normal });

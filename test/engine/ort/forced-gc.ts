@@ -1,4 +1,4 @@
-// Run by c-api.test.ts as a process of its own, with --expose-gc: a dangling pointer kills it.
+// Run by c-api.test.ts and webgpu.test.ts as a process of its own, with --expose-gc: a dangling pointer kills it.
 // Collects garbage as often as it can while native code runs on memory that JavaScript has let go of.
 import { createRuntime } from '../../../runner/engine/ort/create.ts';
 import { ortLibrary } from '../../../runner/engine/ort/library.ts';
@@ -15,7 +15,8 @@ for (let round = 0; round < 20; round += 1) {
   await new Promise((resolve) => setImmediate(resolve));
 }
 
-const runtime = createRuntime({ threads: 2, binding: 'c-api' });
+const provider = process.argv[2] === 'webgpu' ? 'webgpu' : 'cpu';
+const runtime = createRuntime({ threads: 2, binding: 'c-api', provider });
 
 /** Only the binding and the result are returned: session and inputs become garbage. */
 async function bindAndForget(runtime: Runtime, size: number): Promise<[Binding, Tensor]> {
@@ -74,5 +75,25 @@ for (let round = 0; round < 10; round += 1) {
   const [run, result] = await startAndForget();
   await churnWhile(run);
   if (!result.every((element) => element === 512)) throw new Error('a product is wrong');
+}
+
+// And a tensor that is changed where it lies: on a device its buffers take turns.
+async function bindInPlaceAndForget(size: number): Promise<[Binding, Tensor]> {
+  const add = await runtime.createSession(addModel([size]), { label: `in place ${size}` });
+  const x = runtime.allocate('float32', [size]);
+  const d = runtime.allocate('float32', [size]);
+  await d.write(new Float32Array(size).fill(1));
+  return [add.bind({ x, d }, { y: x }), x];
+}
+for (const size of [1, 17, 100_000]) {
+  const [binding, x] = await bindInPlaceAndForget(size);
+  for (let round = 1; round <= 10; round += 1) {
+    churn();
+    if (round % 2 === 0) binding.runSync();
+    else await churnWhile(binding.run());
+    const read = x.read();
+    await churnWhile(read);
+    if (!(await read).every((element) => element === round)) throw new Error(`round ${round} is wrong`);
+  }
 }
 console.log('survived');

@@ -42,12 +42,13 @@ whole() { [ "$(ls kept | wc -l)" = "${#files[@]}" ]; }
 
 echo 'fetching SwiftShader and a Vulkan loader (31 MB, once)' >&2
 mkdir kept
-# A fresh image has no package lists, and only root may fetch them.
-if [ -z "$(apt-cache show chromium-common 2>/dev/null)" ] && [ "$(id -u)" = 0 ]; then
-  apt-get -qq -o DPkg::Lock::Timeout=300 update >&2 || true
-fi
 # Where the files lie differs from release to release of Debian.
-for package in chromium-common chromium libvulkan1; do whole || keep "$package"; done
+keep_all() { for package in chromium-common chromium libvulkan1; do whole || keep "$package"; done; }
+keep_all
+# Package lists may be absent or old, and only root may fetch them.
+if ! whole && [ "$(id -u)" = 0 ]; then
+  apt-get -qq -o DPkg::Lock::Timeout=300 update >&2 && keep_all
+fi
 whole || cannot 'the packages chromium-common, chromium and libvulkan1 of this system do not hold it, or cannot be fetched'
 mv -T kept "$to" 2>/dev/null || complete || cannot "$to is in the way: remove it"
 echo "$to"

@@ -1,5 +1,5 @@
 // Models of one or two nodes for the suites of the runtime, written straight as ModelProto.
-import { dataTypes, ModelProto } from '../../runner/engine/onnx/schema.ts';
+import { attributeTypes, dataTypes, ModelProto } from '../../runner/engine/onnx/schema.ts';
 import type { DType } from '../../runner/engine/ort/runtime.ts';
 
 export interface TinyValue {
@@ -13,6 +13,8 @@ export interface TinyNode {
   readonly op: string;
   readonly inputs: readonly string[];
   readonly outputs: readonly string[];
+  /** All of them whole numbers. */
+  readonly attributes?: Readonly<Record<string, number>>;
 }
 
 /** Serialized ModelProto, default domain, opset 21. */
@@ -27,10 +29,11 @@ export function tinyModel(
       opset_import: [{ domain: '', version: 21 }],
       graph: {
         name: 'tiny',
-        node: nodes.map(({ op, inputs, outputs }) => ({
+        node: nodes.map(({ op, inputs, outputs, attributes = {} }) => ({
           op_type: op,
           input: inputs,
           output: outputs,
+          attribute: Object.entries(attributes).map(([name, i]) => ({ name, type: attributeTypes.int, i })),
         })),
         input: inputs.map(valueInfo),
         output: outputs.map(valueInfo),

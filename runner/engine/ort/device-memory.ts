@@ -6,6 +6,7 @@ import type { DeviceMemory } from './backend.ts';
 import type { DeviceBuffer } from './device-heap.ts';
 import type { DeviceCopy } from './device-copy.ts';
 import { hostData } from './host-data.ts';
+import { explain } from './ort-error.ts';
 import type { Turns } from './turns.ts';
 import type { DType, TensorData } from './runtime.ts';
 
@@ -53,7 +54,7 @@ export class DevicePlace implements DeviceMemory<Pointer> {
 
   /** Before something reads the buffer, in the reader's turn. */
   settle(): void {
-    if (this.#blank && this.#bytes > 0) this.#parts.copy.zero(this.#buffer, this.#bytes);
+    if (this.#blank && this.#bytes > 0) this.#zeroNow();
     this.#blank = false;
   }
 
@@ -92,6 +93,16 @@ export class DevicePlace implements DeviceMemory<Pointer> {
     return this.#parts.turns.inTurn(async () => {
       this.#blank = true;
     });
+  }
+
+  #zeroNow(): void {
+    try {
+      this.#parts.copy.zero(this.#buffer, this.#bytes);
+    } catch (error) {
+      // Devices refuse buffers beyond a size of their own, and tell when one is first used.
+      const what = `device tensor ${this.#dtype}[${this.#dims.join(', ')}] of ${this.#bytes} bytes`;
+      throw explain(error, what);
+    }
   }
 
   release(): void {

@@ -1,6 +1,7 @@
 // What every runtime must do, whichever way it takes to ONNX Runtime.
 import { setImmediate } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { dataTypes } from '../../../runner/engine/onnx/schema.ts';
 import { createRuntime } from '../../../runner/engine/ort/create.ts';
 import { Scope } from '../../../runner/engine/ort/scope.ts';
 import type { Runtime, Tensor } from '../../../runner/engine/ort/runtime.ts';
@@ -111,6 +112,36 @@ export function runtimeCases(
         const y = tensor(dtype, [2]);
         (await boundAdd(x, x, y)).runSync();
         expect(y.data).toEqual(doubled);
+      });
+
+      it.each([
+        ['float16', 0x3e00, 0xc000],
+        ['bfloat16', 0x3fc0, 0xc000],
+      ] as const)('rounds to %s, whose bits lie in 16-bit words', async (dtype, onePointFive, minusTwo) => {
+        if (dtype === 'bfloat16' && name === 'onnxruntime-node') {
+          expect(() => tensor(dtype, [2])).toThrow("onnxruntime-node's own binding has no bfloat16 tensors");
+          return;
+        }
+        const cast = tinyModel(
+          [{ op: 'Cast', inputs: ['x'], outputs: ['y'], attributes: { to: dataTypes[dtype] } }],
+          [{ name: 'x', dims: [2] }],
+          [{ name: 'y', dtype, dims: [2] }],
+        );
+        if (provider === 'webgpu' && dtype === 'bfloat16') {
+          await expect(session(cast)).rejects.toThrow('fallback to CPU EP has been explicitly disabled');
+          return;
+        }
+        const y = tensor(dtype, [2]);
+        const binding = scope.own(
+          (await session(cast)).bind({ x: tensor('float32', [2], float32(1.5, -2)) }, { y }),
+        );
+        const outcome = await binding.run().catch((error: Error) => error.message);
+        // A WebGPU adapter may lack f16, as SwiftShader does; then it says so.
+        if (provider === 'webgpu' && outcome !== undefined) {
+          expect(outcome).toContain('requires f16 but the device does not support it');
+          return;
+        }
+        expect(y.data).toEqual(Uint16Array.of(onePointFive, minusTwo));
       });
 
       it('negates booleans', async () => {

@@ -48,15 +48,13 @@ describe('a provider that cannot be had', () => {
   // In a process of its own: a driver that was found once stays found.
   async function tryWithoutDrivers(
     provider: string,
+    loader = '',
   ): Promise<{ error?: string; told: string[]; provider?: string }> {
-    const env = {
-      ...process.env,
-      MILLRACE_VULKAN_LOADER: '',
-      VK_DRIVER_FILES: '/nowhere',
-      VK_ICD_FILENAMES: '/nowhere',
-    };
-    const args = [script('without-device.ts'), provider];
-    const { stdout } = await promisify(execFile)(process.execPath, args, { env });
+    const nowhere = { VK_DRIVER_FILES: '/nowhere', VK_ICD_FILENAMES: '/nowhere' };
+    const env = { ...process.env, ...nowhere, MILLRACE_VULKAN_LOADER: loader };
+    const { stdout } = await promisify(execFile)(process.execPath, [script('without-device.ts'), provider], {
+      env,
+    });
     return JSON.parse(stdout);
   }
 
@@ -65,6 +63,11 @@ describe('a provider that cannot be had', () => {
     expect(error).toMatch(
       /^ProviderUnavailable: the webgpu provider is not available: .*Vulkan driver.*libvulkan/,
     );
+  });
+
+  it.skipIf(noWebgpu)('webgpu: a loader without a driver', async () => {
+    const { error } = await tryWithoutDrivers('webgpu', process.env['MILLRACE_VULKAN_LOADER']);
+    expect(error).toContain('the webgpu provider is not available: Failed to get a WebGPU adapter');
   });
 
   it('cuda: no provider library', async () => {

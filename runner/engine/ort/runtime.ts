@@ -46,6 +46,12 @@ export interface Session extends Disposable {
 export interface SessionOptions {
   /** Names of graph optimizers to leave out, e.g. CommonSubexpressionElimination for recomputation. */
   readonly disabledOptimizers?: readonly string[];
+  /**
+   * An output bound to an input's tensor shares its buffer on a device too, which the graph must bear: every kernel that
+   * reads the one finishes with it before the other is written (GroupQueryAttention's caches). Without it a device
+   * writes such an output to a buffer of its own, which the tensor takes over after the run.
+   */
+  readonly sharedBuffers?: boolean;
   /** Free text that errors name, e.g. "block backward [8x256]". */
   readonly label?: string;
 }

@@ -10,12 +10,13 @@ import { AdamW } from '../optimizer/adamw.ts';
 import type { AdamWOptions, StepReport } from '../optimizer/adamw.ts';
 import { Scope } from '../ort/scope.ts';
 import type { Runtime } from '../ort/runtime.ts';
-import { languageHead } from './head-definition.ts';
+import { headOf } from './head-definition.ts';
 import type { WeightedSequence } from './micro-batches.ts';
 import type { ParameterSet } from './parameter-set.ts';
 import { ParameterStore } from './parameter-store.ts';
 import { Passes } from './passes.ts';
 import type { PassOptions } from './passes.ts';
+import { sequenceValues } from './sequence-values.ts';
 import { tokenScores } from './token-scores.ts';
 import type { Scores } from './token-scores.ts';
 
@@ -61,7 +62,7 @@ export class Learner implements Disposable {
     try {
       const store = scope.own(await ParameterStore.create(runtime, config, weights));
       const optimizer = scope.own(await AdamW.create(runtime, store.optimized()));
-      const passes = scope.own(new Passes(runtime, config, store, languageHead(config), options));
+      const passes = scope.own(new Passes(runtime, config, store, headOf(config), options));
       return new Learner(config, store, optimizer, passes, scope);
     } catch (error) {
       scope[Symbol.dispose]();
@@ -97,6 +98,19 @@ export class Learner implements Disposable {
     { temperature }: { readonly temperature: number },
   ): Promise<Scores> {
     return await tokenScores(this.#passes, sequences, temperature, false);
+  }
+
+  /** Values [N] at the last tokens of N sequences, of a model with a scalar head. No gradient is touched. */
+  async values(sequences: readonly Int32Array[]): Promise<Float32Array> {
+    return await sequenceValues(this.#passes, sequences);
+  }
+
+  /**
+   * The same, and adds the gradient of a loss whose derivatives by the values are `cotangents` [N]. Where these depend on
+   * the values, `values` gives them first.
+   */
+  async valuesBackward(sequences: readonly Int32Array[], cotangents: Float32Array): Promise<Float32Array> {
+    return await sequenceValues(this.#passes, sequences, cotangents);
   }
 
   /** One AdamW update from the gradients so far, which are then spent. A norm that is not finite changes nothing. */

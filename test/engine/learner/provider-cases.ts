@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Learner } from '../../../runner/engine/learner/learner.ts';
 import type { LearnerOptions } from '../../../runner/engine/learner/learner.ts';
+import { Scorer } from '../../../runner/engine/learner/scorer.ts';
 import type { DecoderConfig } from '../../../runner/engine/models/config.ts';
 import type { Weights } from '../../../runner/engine/models/initialize.ts';
 import type { AdamWOptions } from '../../../runner/engine/optimizer/adamw.ts';
@@ -128,6 +129,34 @@ export function learnerCases(make: () => Runtime): void {
     for (const key of ['gradients', 'weights'] as const)
       for (const [name, values] of expected[key])
         expect(relativeDistance(found[key].get(name)!, values), `${key} of ${name}`).toBeLessThan(tolerance);
+  });
+
+  test('a frozen model scores as on the CPU', async () => {
+    const of = async (one: Runtime): Promise<number[]> => {
+      const scorer = await Scorer.create(one, smallConfig, livelyWeights(smallConfig, 3));
+      try {
+        const { logProbs, meanEntropy } = await scorer.score(batch, { temperature: 0.8 });
+        return [...logProbs.flatMap((row) => [...row]), meanEntropy];
+      } finally {
+        scorer[Symbol.dispose]();
+      }
+    };
+    expect(relativeDistance(await of(runtime), await of(cpu))).toBeLessThan(tolerance);
+  });
+
+  test('a scalar head values and learns as on the CPU', async () => {
+    const config = { ...smallConfig, scalarHead: true };
+    const sequences = batch.map(({ tokens_T }) => tokens_T);
+    const of = (one: Runtime): Promise<{ values: Float32Array; gradients: Map<string, Float32Array> }> =>
+      withLearner(one, config, {}, async (learner) => {
+        const cotangents = (await learner.values(sequences)).map((value, i) => Math.sin(value + i));
+        const values = await learner.valuesBackward(sequences, cotangents);
+        return { values, gradients: copies(await learner.namedGradients()) };
+      });
+    const [found, expected] = [await of(runtime), await of(cpu)];
+    expect(relativeDistance(found.values, expected.values)).toBeLessThan(tolerance);
+    for (const [name, gradient] of expected.gradients)
+      expect(relativeDistance(found.gradients.get(name)!, gradient), name).toBeLessThan(tolerance);
   });
 
   describe('states', () => {

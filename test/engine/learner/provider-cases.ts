@@ -68,16 +68,23 @@ async function withLearner<T>(
   }
 }
 
-/** Three steps of two calls each. The gradients are those of the first step: later ones follow the weights' drift. */
-const train = (runtime: Runtime, config: DecoderConfig, options: LearnerOptions): Promise<Trained> =>
+const inHalves = [batch.slice(0, 3), batch.slice(3)];
+
+/** A step for every list of calls. The gradients are those of the first step: later ones follow the weights' drift. */
+const train = (
+  runtime: Runtime,
+  config: DecoderConfig,
+  options: LearnerOptions,
+  steps = [inHalves, inHalves, inHalves],
+): Promise<Trained> =>
   withLearner(runtime, config, options, async (learner) => {
     const logProbs: number[] = [];
     const entropies: number[] = [];
     const norms: number[] = [];
     let gradients: ReadonlyMap<string, Float32Array> | undefined;
-    for (let step = 0; step < 3; step++) {
-      for (const half of [batch.slice(0, 3), batch.slice(3)]) {
-        const scores = await learner.forwardBackward(half, { temperature: 0.8 });
+    for (const calls of steps) {
+      for (const sequences of calls) {
+        const scores = await learner.forwardBackward(sequences, { temperature: 0.8 });
         logProbs.push(...scores.logProbs.flatMap((row) => [...row]));
         entropies.push(scores.meanEntropy);
       }
@@ -121,14 +128,24 @@ export function learnerCases(make: () => Runtime): void {
       { activations: 'recomputed', tokenBudget: 1 },
     ],
   ];
-  test.each(models)('%s: trains as on the CPU', async (_, config, options) => {
-    const expected = await train(cpu, config, options);
-    const found = await train(runtime, config, options);
+  function expectAlike(found: Trained, expected: Trained): void {
     for (const key of ['logProbs', 'entropies', 'norms', 'firstMoment', 'secondMoment'] as const)
       expect(relativeDistance(found[key], expected[key]), key).toBeLessThan(tolerance);
     for (const key of ['gradients', 'weights'] as const)
       for (const [name, values] of expected[key])
         expect(relativeDistance(found[key].get(name)!, values), `${key} of ${name}`).toBeLessThan(tolerance);
+  }
+
+  test.each(models)('%s: trains as on the CPU', async (_, config, options) => {
+    expectAlike(await train(runtime, config, options), await train(cpu, config, options));
+  });
+
+  test('attention over query chunks of long sequences: trains as on the CPU', async () => {
+    const config = { ...smallConfig, qkNorm: true };
+    const options = { attentionChunk: 8 };
+    // Both are padded to 24 tokens: three chunks.
+    const steps = [[batch.slice(4)]];
+    expectAlike(await train(runtime, config, options, steps), await train(cpu, config, options, steps));
   });
 
   test('a frozen model scores as on the CPU', async () => {

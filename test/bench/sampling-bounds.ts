@@ -2,12 +2,13 @@
 // a decode step of n rows takes at least max(bytes of weights and caches / copy rate, 2 * parameters * n / product rate),
 // prefill of S tokens at least (2 * parameters of blocks * S + 4 * L * S^2 * D) / product rate.
 
+import { loadParameters } from '../../runner/engine/learner/parameter-set.ts';
 import { initialWeights } from '../../runner/engine/models/initialize.ts';
-import { packWeights, parameterLayout } from '../../runner/engine/models/parameters.ts';
+import { parameterLayout } from '../../runner/engine/models/parameters.ts';
 import type { Runtime } from '../../runner/engine/ort/runtime.ts';
 import { Scope } from '../../runner/engine/ort/scope.ts';
 import { SamplingPrograms } from '../../runner/engine/sampler/programs.ts';
-import { samplerWeights } from '../../runner/engine/sampler/sampler-weights.ts';
+import { samplerWeights } from '../../runner/engine/sampler/sampled-model.ts';
 import { CopyRate } from './copy-rate.ts';
 import { llama20m as config } from './models.ts';
 import { ProductRate } from './product-rate.ts';
@@ -95,13 +96,14 @@ async function measurePrefill(programs: SamplingPrograms, { product }: Rates): P
 export async function measureSamplingBounds(runtime: Runtime): Promise<BenchResult[]> {
   const scope = new Scope();
   try {
-    const model = { config, layout, weights: packWeights(config, layout, initialWeights(config, 1)) };
-    const weights = samplerWeights(runtime, scope, model);
+    const weights = scope.own(await loadParameters(runtime, config, initialWeights(config, 1)));
     const rates = {
       copy: scope.own(await CopyRate.create(runtime)),
       product: scope.own(await ProductRate.create(runtime)),
     };
-    const programs = scope.own(new SamplingPrograms(runtime, model, weights, 256, capacity));
+    const programs = scope.own(
+      await SamplingPrograms.create(runtime, config, samplerWeights({ config, weights }), 256, capacity),
+    );
     const results: BenchResult[] = [];
     for (const rows of [1, 8, 64, 256]) results.push(...(await measureDecode(programs, rows, rates)));
     return [...results, ...(await measurePrefill(programs, rates))];

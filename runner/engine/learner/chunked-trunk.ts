@@ -5,17 +5,19 @@
 import type { DecoderConfig } from '../models/config.ts';
 import { gradientOf, previousOf } from '../models/decoder-block.ts';
 import { endRoles, projectionRoles, rotationNames } from '../models/decoder-chunks.ts';
-import { blockRoles, blockTensorName, embeddingName } from '../models/decoder-tensors.ts';
+import { blockRoles, embeddingName } from '../models/decoder-tensors.ts';
 import type { BlockRole } from '../models/decoder-tensors.ts';
 import { Scope } from '../ort/scope.ts';
 import type { Binding, Runtime, Session, Tensor } from '../ort/runtime.ts';
-import { addRows } from './add-rows.ts';
-import { chunkBuffers } from './chunk-buffers.ts';
-import type { Buffer, ChunkBuffers } from './chunk-buffers.ts';
-import type { AttentionPass, ChunkSessions, RowPass } from './chunk-sessions.ts';
+import { chunkBufferDims, chunkBuffers } from './chunk-buffers.ts';
+import type { ChunkBuffers } from './chunk-buffers.ts';
+import type { ChunkSessions, RowPass } from './chunk-sessions.ts';
 import type { ParameterStore } from './parameter-store.ts';
+import type { RowMoves } from './row-moves.ts';
 import type { Scratch } from './scratch.ts';
-import type { Trunk } from './trunk.ts';
+import { rowsOf, sequenceAttention } from './sequence-attention.ts';
+import type { SequenceAttention } from './sequence-attention.ts';
+import type { Trunk, Workspace } from './trunk.ts';
 
 type Tensors = Record<string, Tensor>;
 
@@ -30,17 +32,22 @@ interface Place {
   readonly sequence: number;
 }
 
+interface BoundBuffers extends ChunkBuffers {
+  readonly attention: SequenceAttention;
+}
+
 export class ChunkedTrunk implements Trunk {
   readonly #runtime: Runtime;
   readonly #config: DecoderConfig;
   readonly #store: ParameterStore;
   readonly #scratch: Scratch;
+  readonly #moves: RowMoves;
   readonly #sessions: ChunkSessions;
   readonly #batch: number;
   readonly #tokens: Int32Array;
   #bindings = new Map<string, Binding>();
   #bound = new Scope();
-  #buffers: ChunkBuffers | undefined;
+  #buffers: BoundBuffers | undefined;
 
   /** The sessions are the caller's: trunks of one length share them. */
   constructor(
@@ -49,18 +56,19 @@ export class ChunkedTrunk implements Trunk {
     batch: number,
     sessions: ChunkSessions,
     store: ParameterStore,
-    scratch: Scratch,
+    { scratch, moves }: Workspace,
   ) {
     this.#runtime = runtime;
     this.#config = config;
     this.#store = store;
     this.#scratch = scratch;
+    this.#moves = moves;
     this.#sessions = sessions;
     this.#batch = batch;
     this.#tokens = new Int32Array(batch * sessions.length);
   }
 
-  async forward(tokens_BS: Int32Array): Promise<Float32Array> {
+  async forward(tokens_BS: Int32Array): Promise<Tensor> {
     this.#tokens.set(tokens_BS);
     await this.#perSequence(0, (place) => this.#overRows('embed', place));
     for (let layer = 0; layer < this.#config.layers; layer++)
@@ -68,40 +76,34 @@ export class ChunkedTrunk implements Trunk {
         await this.#attend(place);
         await this.#overRows('end', place);
       });
-    return this.#current().hidden.at(-1)!.data;
+    return this.#current().hidden.at(-1)!;
   }
 
-  get outputCotangent(): Float32Array {
-    return this.#cotangent(this.#config.layers).data;
+  get outputCotangent(): Tensor {
+    return this.#cotangent(this.#config.layers);
   }
 
   async backward(first: boolean): Promise<void> {
     for (let layer = this.#config.layers - 1; layer >= 0; layer--) {
       if (first)
-        for (const role of blockRoles(this.#config))
-          this.#store.gradientView(blockTensorName(layer, role)).fill(0);
+        for (const role of blockRoles(this.#config)) await this.#store.blockGradient(layer, role).zero();
       await this.#perSequence(layer, (place) => this.#blockBackward(place));
     }
-    addRows(
-      this.#store.gradientView(embeddingName),
-      this.#tokens,
-      this.#cotangent(0).data,
-      this.#config.hiddenSize,
-    );
+    await this.#moves.add(this.#cotangent(0), this.#tokens, this.#store.gradient(embeddingName));
   }
 
   async #blockBackward(place: Place): Promise<void> {
     await this.#attend(place);
     await this.#overRows('endBackward', place);
     const { d_keys, d_values } = this.#current().sequence;
-    for (const { data } of [d_keys, d_values]) data.fill(0);
-    await this.#overQueries('attendBackward');
+    for (const gradient of [d_keys, d_values]) await gradient.zero();
+    await this.#current().attention.run('attendBackward');
     await this.#overRows('projectBackward', place);
   }
 
   async #attend(place: Place): Promise<void> {
     await this.#overRows('project', place);
-    await this.#overQueries('attend');
+    await this.#current().attention.run('attend');
   }
 
   async #perSequence(layer: number, run: (place: Place) => Promise<void>): Promise<void> {
@@ -115,20 +117,6 @@ export class ChunkedTrunk implements Trunk {
         `${pass} ${layer} ${sequence} ${begin}`,
         () => this.#sessions.rowSession(pass),
         (scope) => this.#rowEnds(scope, pass, layer, sequence * length + begin, begin),
-      );
-      await binding.run();
-    }
-  }
-
-  /** The same bindings for every layer and sequence. */
-  async #overQueries(pass: AttentionPass): Promise<void> {
-    const { length, queries } = this.#sessions;
-    for (let chunk = 0; chunk < length / queries; chunk++) {
-      const keys = this.#sessions.keysOf(chunk);
-      const binding = await this.#binding(
-        `${pass} ${chunk}`,
-        () => this.#sessions.attentionSession(pass, keys),
-        (scope) => this.#attentionEnds(scope, pass, chunk * queries, keys),
       );
       await binding.run();
     }
@@ -154,8 +142,8 @@ export class ChunkedTrunk implements Trunk {
   #rowEnds(scope: Scope, pass: RowPass, layer: number, row: number, begin: number): Ends {
     const { rows, rotations } = this.#sessions;
     const { hidden, sequence } = this.#current();
-    const inBatch = (buffer: Buffer): Tensor => this.#view(scope, buffer, row, rows);
-    const inSequence = (buffer: Buffer): Tensor => this.#view(scope, buffer, begin, rows);
+    const inBatch = (buffer: Tensor): Tensor => this.#view(scope, buffer, row, rows);
+    const inSequence = (buffer: Tensor): Tensor => this.#view(scope, buffer, begin, rows);
     if (pass === 'embed') {
       const tokens = this.#tokens.subarray(row, row + rows);
       const inputs = {
@@ -165,7 +153,16 @@ export class ChunkedTrunk implements Trunk {
       return { inputs, outputs: { y: inBatch(hidden[0]!) } };
     }
     const half = this.#config.headSize / 2;
-    const tables = rotationNames.map((name, i) => [name, inSequence({ data: rotations[i]!, width: half })]);
+    const tables = rotationNames.map((name, i) => [
+      name,
+      scope.own(
+        this.#runtime.tensor(
+          'float32',
+          [rows, half],
+          rotations[i]!.subarray(begin * half, (begin + rows) * half),
+        ),
+      ),
+    ]);
     const weights = blockRoles(this.#config).map((role) => [role, this.#store.blockWeight(layer, role)]);
     const x: Tensors = {
       x: inBatch(hidden[layer]!),
@@ -218,54 +215,31 @@ export class ChunkedTrunk implements Trunk {
     }
   }
 
-  #attentionEnds(scope: Scope, pass: AttentionPass, begin: number, keys: number): Ends {
-    const { sequence } = this.#current();
-    const ofChunk = (buffer: Buffer): Tensor => this.#view(scope, buffer, begin, this.#sessions.queries);
-    const shown = (buffer: Buffer): Tensor => this.#view(scope, buffer, 0, keys);
-    const inputs: Tensors = {
-      queries: ofChunk(sequence.queries),
-      keys: shown(sequence.keys),
-      values: shown(sequence.values),
-      offset: scope.own(this.#runtime.tensor('int32', [], Int32Array.of(begin))),
-    };
-    const context = ofChunk(sequence.context);
-    if (pass === 'attend') return { inputs, outputs: { context } };
-    const [d_keys, d_values] = [shown(sequence.d_keys), shown(sequence.d_values)];
-    return {
-      inputs: {
-        ...inputs,
-        context,
-        d_context: ofChunk(sequence.d_context),
-        previous_d_keys: d_keys,
-        previous_d_values: d_values,
-      },
-      outputs: { d_queries: ofChunk(sequence.d_queries), d_keys, d_values },
-    };
-  }
-
   #gradients(layer: number, roles: readonly BlockRole[], named: (role: string) => string): Tensors {
     return Object.fromEntries(roles.map((role) => [named(role), this.#store.blockGradient(layer, role)]));
   }
 
-  #view(scope: Scope, { data, width }: Buffer, begin: number, rows: number): Tensor {
-    const part = data.subarray(begin * width, (begin + rows) * width);
-    return scope.own(this.#runtime.tensor('float32', [rows, width], part));
+  #view(scope: Scope, tensor: Tensor, begin: number, rows: number): Tensor {
+    return rowsOf(this.#runtime, scope, tensor, begin, rows);
   }
 
-  #cotangent(layer: number): Buffer {
+  #cotangent(layer: number): Tensor {
     return this.#current().cotangents[layer % 2]!;
   }
 
-  /** The shape's buffers; new ones, and no bindings, where the scratch memory has moved meanwhile. */
-  #current(): ChunkBuffers {
-    const known = this.#buffers;
-    if (known !== undefined && this.#scratch.isCurrent(known.hidden[0]!.data)) return known;
-    this.#release();
+  /** The shape's buffers: new ones, and no bindings, after the scratch memory has been others'. */
+  #current(): BoundBuffers {
+    if (this.#buffers !== undefined) return this.#buffers;
     const { layers, hiddenSize: width, heads, kvHeads, headSize } = this.#config;
-    const { length } = this.#sessions;
+    const { length, queries, viewed } = this.#sessions;
     const [queryWidth, keyWidth] = [heads * headSize, kvHeads * headSize];
-    const shape = { layers, tokens: this.#batch * length, length, width, queryWidth, keyWidth };
-    this.#buffers = chunkBuffers(shape, this.#scratch);
+    const tokens = this.#batch * length;
+    const apart = viewed ? undefined : queries;
+    const shape = { layers, tokens, length, width, queryWidth, keyWidth, apart };
+    const tensors = this.#scratch.take(chunkBufferDims(shape), () => this.#release());
+    const buffers = chunkBuffers(layers, tensors);
+    const attention = sequenceAttention(this.#runtime, this.#bound, this.#sessions, buffers);
+    this.#buffers = { ...buffers, attention };
     return this.#buffers;
   }
 

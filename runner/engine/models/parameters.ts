@@ -86,11 +86,8 @@ function isRedundant(config: DecoderConfig, name: string, { data }: WeightTensor
   throw new Error(`tensor "${name}" is not what the configuration's RoPE (rope_theta, rope_scaling) makes`);
 }
 
-/**
- * An arena filled with `weights`. Missing, unused and misshapen tensors, and those with a value that is not finite, are
- * refused by name.
- */
-export function packWeights(config: DecoderConfig, layout: ParameterLayout, weights: Weights): Arena {
+/** Missing, unused and misshapen tensors, and those with a value that is not finite, are refused by name. */
+export function checkWeights(config: DecoderConfig, layout: ParameterLayout, weights: Weights): void {
   const missing = [...layout.slots.keys()].filter((name) => !weights.has(name));
   if (missing.length > 0)
     throw new UnfitWeights(`the model's weights lack ${missing.length} tensors: ${listed(missing)}`);
@@ -101,8 +98,7 @@ export function packWeights(config: DecoderConfig, layout: ParameterLayout, weig
     throw new UnfitWeights(
       `the model's weights hold ${unused.length} tensors that its configuration has no use for: ${listed(unused)}`,
     );
-  const arena = new Float32Array(layout.size);
-  for (const { name, shape, offset } of layout.slots.values()) {
+  for (const { name, shape } of layout.slots.values()) {
     const given = weights.get(name)!;
     if (!sameShape(given.shape, shape)) {
       throw new UnfitWeights(
@@ -114,8 +110,14 @@ export function packWeights(config: DecoderConfig, layout: ParameterLayout, weig
       throw new UnfitWeights(
         `tensor "${name}" holds ${given.data[wrong]} at element ${wrong}: no finite number`,
       );
-    arena.set(given.data, offset);
   }
+}
+
+/** An arena filled with `weights`, once they are checked. */
+export function packWeights(config: DecoderConfig, layout: ParameterLayout, weights: Weights): Arena {
+  checkWeights(config, layout, weights);
+  const arena = new Float32Array(layout.size);
+  for (const { name, offset } of layout.slots.values()) arena.set(weights.get(name)!.data, offset);
   return arena;
 }
 

@@ -1,0 +1,61 @@
+// A whole small cascade where weights, moments and caches lie on a device: supervised steps, then GRPO on its own rollouts.
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { Entry } from '../../api/contract/event.ts';
+import { runCascade } from '../../runner/cascade/run.ts';
+import type { Host } from '../../runner/cascade/run.ts';
+import { createRuntime } from '../../runner/engine/ort/create.ts';
+import type { Runtime } from '../../runner/engine/ort/runtime.ts';
+import { tinyDatasets, tinyPolicy, tinySpec } from '../support/tiny-policy.ts';
+
+type Step = Extract<Entry, { type: 'step' }>;
+
+async function steps(runtime: Runtime): Promise<Step[]> {
+  const policy = await tinyPolicy(runtime);
+  const entries: Entry[] = [];
+  const host: Host = {
+    emit: (entry) => void entries.push(entry),
+    progress: () => undefined,
+    samples: () => Promise.resolve(),
+    snapshot: () => Promise.resolve(),
+  };
+  try {
+    const spec = tinySpec({ sftSteps: 8, mathSteps: 3 });
+    await runCascade({ ...spec, evaluate: { ...spec.evaluate, suites: [] } }, policy, tinyDatasets, host);
+    return entries.filter((entry) => entry.type === 'step');
+  } finally {
+    policy[Symbol.dispose]();
+  }
+}
+
+/** `make` gives a runtime of the provider under test; the suite ends it. */
+export function cascadeCases(make: () => Runtime): void {
+  let cpu: Runtime;
+  let runtime: Runtime;
+  beforeAll(() => {
+    cpu = createRuntime({ threads: 2 });
+    runtime = make();
+  });
+  afterAll(() => {
+    for (const one of [runtime, cpu]) {
+      expect(one.stats()).toEqual({ sessions: 0, tensors: 0, bindings: 0 });
+      one[Symbol.dispose]();
+    }
+  });
+
+  it('SFT and GRPO step as on the CPU: the same draws, losses, rewards and norms', async () => {
+    const [found, expected] = [await steps(runtime), await steps(cpu)];
+    // A step whose groups all agree is skipped, on both alike.
+    expect(found).toHaveLength(expected.length);
+    expect(new Set(found.map(({ stage }) => stage))).toEqual(new Set(['sft', 'math']));
+    found.forEach((step, i) => {
+      const metrics = Object.entries(expected[i]!.metrics).filter(
+        ([key]) => !/^time_|tokens_per_s|gap/.test(key),
+      );
+      expect(metrics.length).toBeGreaterThan(3);
+      for (const [key, value] of metrics) {
+        const distance = Math.abs(step.metrics[key]! - value!) / (1 + Math.abs(value!));
+        expect(distance, `step ${i}: ${key}`).toBeLessThan(1e-3);
+      }
+    });
+  });
+}

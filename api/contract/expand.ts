@@ -3,8 +3,9 @@
 import { z } from 'zod';
 import { datasetId, name } from './names.ts';
 import type { JobSpec } from './spec.ts';
-import { cascadeSpec, suite } from './spec.ts';
+import { cascadeSpec, model, suite } from './spec.ts';
 import { mathStage, sftStage } from './stage.ts';
+import { expandedTuning, expandTuning } from './tuning.ts';
 
 const named = { name, domain: name, data: datasetId };
 
@@ -23,6 +24,7 @@ export const expandedSpec = z
   .strictObject({
     ...cascadeSpec.shape,
     type: z.enum(['cascade', 'sft']),
+    model: model.safeExtend({ tuning: expandedTuning }),
     stages: z.array(expandedStage).min(1),
     evaluate: z.strictObject({ after: z.literal('stage'), suites: z.array(expandedSuite) }),
   })
@@ -62,10 +64,11 @@ export function expandSpec(spec: JobSpec, idOf: ReadonlyMap<string, string>): Ex
       throw new Error(`internal: dataset ${data} was not resolved before the spec was expanded`);
     return id;
   };
-  const { evaluate, ...envelope } = spec;
+  const { evaluate, model, ...envelope } = spec;
   const stages = spec.type === 'cascade' ? spec.stages : [spec.stage];
   return expandedSpec.parse({
     ...Object.fromEntries(Object.entries(envelope).filter(([key]) => key !== 'stage')),
+    model: { ...model, tuning: expandTuning(model.tuning) },
     stages: stages.map((stage) => ({
       ...stage,
       name: stage.name ?? stage.kind,

@@ -5,6 +5,7 @@ import { grader } from './grader.ts';
 import { accelerator, checkpointId, duration, labels, name } from './names.ts';
 import { lowestTemperature, promptFormat, sftStage, stage } from './stage.ts';
 import { truncation } from './truncation.ts';
+import { moduleOfLesserRank, tuning } from './tuning.ts';
 
 export const SPEC_VERSION = 1;
 
@@ -55,9 +56,16 @@ export const modelInit = z.discriminatedUnion('from', [
   z.strictObject({ from: z.literal('config'), config: modelShape, tokenizer: tokenizerSource }),
 ]);
 
-const model = z.strictObject({
-  init: modelInit,
-  tuning: z.strictObject({ method: z.literal('full') }).prefault({ method: 'full' }),
+/** Of models whose shape the spec does not say, the runner checks the rank before the first step. */
+export const model = z.strictObject({ init: modelInit, tuning }).superRefine((given, context) => {
+  if (given.init.from !== 'config') return;
+  const tooSmall = moduleOfLesserRank(given.tuning, given.init.config);
+  if (tooSmall !== undefined)
+    context.addIssue({
+      code: 'custom',
+      path: ['tuning', 'rank'],
+      message: `must be at most ${tooSmall.most}: ${tooSmall.module} of this model is a matrix of that rank`,
+    });
 });
 
 export const sampling = z

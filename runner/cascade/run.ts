@@ -57,7 +57,7 @@ export async function runCascade(
   for (const [offset, run] of runs.entries()) {
     const index = first + offset;
     const done = index === from?.stageIndex ? from.step : 0;
-    if (done === 0) policy.learner.resetMoments();
+    if (done === 0) await policy.learner.resetMoments();
     await runStage(spec, index, done, run, host);
     await evaluateAll(spec, policy, data, host, spec.stages[index]!.name);
   }

@@ -17,13 +17,13 @@ const resumeState = z.object({
 const FIRST = 'first_moment';
 const SECOND = 'second_moment';
 
-/** Live views of the learner's arenas: they must be written before the next step. */
-export function snapshotContents(
+/** On the cpu live views of the learner's arenas: they must be written before the next step. */
+export async function snapshotContents(
   learner: Learner,
   files: LoadedModel['files'],
   point: Point,
-): SnapshotContents {
-  const { firstMoment, secondMoment, stepCount } = learner.state;
+): Promise<SnapshotContents> {
+  const { firstMoment, secondMoment, stepCount } = await learner.state();
   const state: z.infer<typeof resumeState> = {
     stage_index: point.stageIndex,
     step: point.step,
@@ -33,7 +33,7 @@ export function snapshotContents(
     [FIRST, { shape: [firstMoment.length], data: firstMoment }],
     [SECOND, { shape: [secondMoment.length], data: secondMoment }],
   ]);
-  return { weights: learner.namedWeights(), modelFiles: files, moments, state };
+  return { weights: await learner.namedWeights(), modelFiles: files, moments, state };
 }
 
 /** Puts moments back (the weights came with the model) and says where to go on. */
@@ -48,9 +48,7 @@ export async function restore(learner: Learner, checkpoint: StoredCheckpoint): P
       throw new CheckpointCorrupt(`${checkpoint.dir}: trainer/moments.safetensors lacks ${name}`);
     return data as Float32Array<ArrayBuffer>;
   };
-  const { weights } = learner.state;
-  learner.restore({
-    weights,
+  await learner.restore({
     firstMoment: moment(FIRST),
     secondMoment: moment(SECOND),
     stepCount: parsed.data.optimizer_steps,

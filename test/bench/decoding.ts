@@ -1,13 +1,13 @@
 // Tokens a second of decoding 64 sequences, once with room for 256 tokens a row and once for 1,024, rows equally full in
 // both: an in-place cache promises that unused room costs nothing. Measured in turns, since the machine's speed swings.
 
+import { loadParameters } from '../../runner/engine/learner/parameter-set.ts';
 import type { DecoderConfig } from '../../runner/engine/models/config.ts';
 import { initialWeights } from '../../runner/engine/models/initialize.ts';
-import { packWeights, parameterLayout } from '../../runner/engine/models/parameters.ts';
 import type { Runtime } from '../../runner/engine/ort/runtime.ts';
 import { Scope } from '../../runner/engine/ort/scope.ts';
 import { SamplingPrograms } from '../../runner/engine/sampler/programs.ts';
-import { samplerWeights } from '../../runner/engine/sampler/sampler-weights.ts';
+import { samplerWeights } from '../../runner/engine/sampler/sampled-model.ts';
 import { summary } from './report.ts';
 import type { BenchResult } from './report.ts';
 
@@ -51,16 +51,16 @@ async function tokensPerSecond(programs: SamplingPrograms): Promise<number> {
 }
 
 export async function measureDecoding(runtime: Runtime): Promise<BenchResult[]> {
-  const layout = parameterLayout(config);
   const scope = new Scope();
   try {
-    const model = { config, layout, weights: packWeights(config, layout, initialWeights(config, 1)) };
-    const weights = samplerWeights(runtime, scope, model);
-    const rooms = [256, 1024].map((room) => ({
-      room,
-      rates: [] as number[],
-      programs: scope.own(new SamplingPrograms(runtime, model, weights, sequences, room)),
-    }));
+    const weights = scope.own(await loadParameters(runtime, config, initialWeights(config, 1)));
+    const named = samplerWeights({ config, weights });
+    const programsOf = async (room: number): Promise<SamplingPrograms> =>
+      scope.own(await SamplingPrograms.create(runtime, config, named, sequences, room));
+    const rooms = [
+      { room: 256, rates: [] as number[], programs: await programsOf(256) },
+      { room: 1024, rates: [] as number[], programs: await programsOf(1024) },
+    ];
     for (let round = 0; round <= rounds; round += 1) {
       for (const { programs, rates } of rooms) {
         const rate = await tokensPerSecond(programs);

@@ -46,7 +46,7 @@ async function gradient(
   const learner = await Learner.create(runtime, model.config, model.weights, { tokenBudget });
   try {
     await learner.forwardBackward(sequences, { temperature: 0.8 });
-    return [...learner.namedGradients().values()].map(({ data }) => data.slice());
+    return [...(await learner.namedGradients()).values()].map(({ data }) => data.slice());
   } finally {
     learner[Symbol.dispose]();
   }

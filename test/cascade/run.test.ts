@@ -54,13 +54,13 @@ async function record(
     progress: () => undefined,
     samples: async (lines) => void samples.push(...lines),
     snapshot: async (point, kind) =>
-      void snapshots.push({ point, kind, state: copyOf(policy.learner.state) }),
+      void snapshots.push({ point, kind, state: copyOf(await policy.learner.state()) }),
   };
   try {
-    if (from !== undefined) policy.learner.restore(from.state);
-    spoil(policy.learner.state);
+    if (from !== undefined) await policy.learner.restore(from.state);
+    spoil(await policy.learner.state());
     await runCascade(spec, policy, tinyDatasets, host, from?.point);
-    return { entries, samples, snapshots, final: copyOf(policy.learner.state) };
+    return { entries, samples, snapshots, final: copyOf(await policy.learner.state()) };
   } finally {
     policy[Symbol.dispose]();
   }

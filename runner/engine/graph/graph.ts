@@ -22,6 +22,8 @@ export interface Value extends ValueType {
 const arrayOf = {
   float32: Float32Array,
   float64: Float64Array,
+  float16: Uint16Array,
+  bfloat16: Uint16Array,
   int32: Int32Array,
   int64: BigInt64Array,
   bool: Uint8Array,
@@ -121,5 +123,8 @@ export function ancestors(values: Iterable<Value>, stop?: (value: Value) => bool
 
 function filledData(dtype: DType, count: number, x: number): TensorData {
   if (dtype === 'int64') return new BigInt64Array(count).fill(BigInt(x));
+  if (x !== 0 && (dtype === 'float16' || dtype === 'bfloat16')) {
+    throw new Error(`graph: constants of ${dtype} are made by a cast from float32`);
+  }
   return new arrayOf[dtype](count).fill(x);
 }

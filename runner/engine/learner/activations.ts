@@ -1,14 +1,14 @@
 // The buffers of one batch shape, slice by slice: hidden states, what blocks keep for their backward, cotangents.
-// All lie in the learner's shared scratch memory.
+// All lie in the learner's scratch memory.
 
 import type { ValueType } from '../graph/graph.ts';
 import type { Runtime, Tensor } from '../ort/runtime.ts';
-import { Scope } from '../ort/scope.ts';
-import { paddedSize } from './scratch.ts';
-import type { Scratch } from './scratch.ts';
+import type { Scope } from '../ort/scope.ts';
+import type { Dims } from './scratch.ts';
 
 export interface ActivationShape {
   readonly layers: number;
+  /** 1 on a device, which has no views. */
   readonly slices: number;
   /** Rows of a slice's hidden state. */
   readonly rows: number;
@@ -18,57 +18,60 @@ export interface ActivationShape {
   readonly kept: ReadonlyMap<string, ValueType>;
 }
 
-/** Rows [T,D] of all slices, and each slice's part as a tensor. */
+/** Rows [T,D] of all slices, and each slice's part [T/slices,D] of them. */
 export interface Hidden {
-  readonly all: Float32Array;
+  readonly all: Tensor;
   readonly slices: readonly Tensor[];
 }
 
-const elementCount = (dims: readonly number[]): number => dims.reduce((product, dim) => product * dim, 1);
+export interface Activations {
+  /** x_0 … x_L. */
+  readonly hidden: readonly Hidden[];
+  /** Gradients of hidden states: block l reads one of the two and writes the other. */
+  readonly cotangents: readonly [Hidden, Hidden];
+  /** By layer, slice and name. */
+  readonly kept: readonly (readonly Readonly<Record<string, Tensor>>[])[];
+}
+
 const times = <T>(count: number, make: (index: number) => T): T[] =>
   Array.from({ length: count }, (_, index) => make(index));
 
-export class Activations implements Disposable {
-  /** x_0 … x_L. */
-  readonly hidden: readonly Hidden[];
-  /** By layer, slice and name. */
-  readonly kept: readonly (readonly Readonly<Record<string, Tensor>>[])[];
-  /** Gradients of hidden states: block l reads one of the two and writes the other. */
-  readonly cotangents: readonly [Hidden, Hidden];
-  readonly #scope = new Scope();
-
-  constructor(runtime: Runtime, shape: ActivationShape, scratch: Scratch) {
-    const { layers, slices, rows, width, kept } = shape;
-    scratch.reset(scratchSize(shape));
-    const tensor = (dims: readonly number[], data: Float32Array): Tensor =>
-      this.#scope.own(runtime.tensor('float32', dims, data));
-    const hidden = (): Hidden => {
-      const all = scratch.take(slices * rows * width);
-      return {
-        all,
-        slices: times(slices, (s) =>
-          tensor([rows, width], all.subarray(s * rows * width, (s + 1) * rows * width)),
-        ),
-      };
-    };
-    const keptOf = (): Record<string, Tensor> =>
-      Object.fromEntries(
-        [...kept].map(([name, { shape: dims }]) => [name, tensor(dims, scratch.take(elementCount(dims)))]),
-      );
-    this.hidden = times(layers + 1, hidden);
-    this.cotangents = [hidden(), hidden()];
-    this.kept = times(layers, () => times(slices, keptOf));
-  }
-
-  [Symbol.dispose](): void {
-    this.#scope[Symbol.dispose]();
-  }
+/** What the scratch memory has to give, in the order in which `activations` expects it. */
+export function activationDims({ layers, slices, rows, width, kept }: ActivationShape): Dims[] {
+  const ofBlock = [...kept.values()].map(({ shape }) => shape);
+  return [
+    ...times(layers + 3, () => [slices * rows, width]),
+    ...times(layers * slices, () => ofBlock).flat(),
+  ];
 }
 
-function scratchSize({ layers, slices, rows, width, kept }: ActivationShape): number {
-  const perSlice = [...kept.values()].reduce(
-    (total, { shape }) => total + paddedSize(elementCount(shape)),
-    0,
-  );
-  return (layers + 3) * paddedSize(slices * rows * width) + layers * slices * perSlice;
+/** `scope` owns the views of slices; the tensors stay the scratch memory's. */
+export function activations(
+  runtime: Runtime,
+  scope: Scope,
+  shape: ActivationShape,
+  tensors: readonly Tensor[],
+): Activations {
+  const { layers, slices, rows, width, kept } = shape;
+  const part = (all: Tensor, slice: number): Tensor =>
+    scope.own(
+      runtime.tensor(
+        'float32',
+        [rows, width],
+        (all.data as Float32Array).subarray(slice * rows * width, (slice + 1) * rows * width),
+      ),
+    );
+  const hidden = (all: Tensor): Hidden => ({
+    all,
+    slices: slices === 1 ? [all] : times(slices, (slice) => part(all, slice)),
+  });
+  const keptOf = (layer: number, slice: number): Record<string, Tensor> => {
+    const first = layers + 3 + (layer * slices + slice) * kept.size;
+    return Object.fromEntries([...kept.keys()].map((name, i) => [name, tensors[first + i]!]));
+  };
+  return {
+    hidden: times(layers + 1, (layer) => hidden(tensors[layer]!)),
+    cotangents: [hidden(tensors[layers + 1]!), hidden(tensors[layers + 2]!)],
+    kept: times(layers, (layer) => times(slices, (slice) => keptOf(layer, slice))),
+  };
 }

@@ -1,14 +1,8 @@
 // The buffers of one micro-batch of long sequences: hidden states and cotangents of all of them, and what attention
 // of a single sequence reads and writes, which all sequences and layers share. All lie in the learner's scratch memory.
 
-import { paddedSize } from './scratch.ts';
-import type { Scratch } from './scratch.ts';
-
-/** Rows of `width` elements. */
-export interface Buffer {
-  readonly data: Float32Array;
-  readonly width: number;
-}
+import type { Tensor } from '../ort/runtime.ts';
+import type { Dims } from './scratch.ts';
 
 export interface ChunkBufferShape {
   readonly layers: number;
@@ -27,37 +21,40 @@ export type SequenceBuffer =
 
 export interface ChunkBuffers {
   /** x_0 … x_L. */
-  readonly hidden: readonly Buffer[];
+  readonly hidden: readonly Tensor[];
   /** Gradients of hidden states: block l reads one of the two and writes the other. */
-  readonly cotangents: readonly [Buffer, Buffer];
-  readonly sequence: Readonly<Record<SequenceBuffer, Buffer>>;
+  readonly cotangents: readonly [Tensor, Tensor];
+  readonly sequence: Readonly<Record<SequenceBuffer, Tensor>>;
 }
 
-export function chunkBuffers(shape: ChunkBufferShape, scratch: Scratch): ChunkBuffers {
+/** What the scratch memory has to give, in the order in which `chunkBuffers` expects it. */
+export function chunkBufferDims(shape: ChunkBufferShape): Dims[] {
   const { layers, tokens, length, width, queryWidth, keyWidth } = shape;
-  scratch.reset(
-    (layers + 3) * paddedSize(tokens * width) +
-      4 * (paddedSize(length * queryWidth) + paddedSize(length * keyWidth)),
-  );
-  const buffer = (rows: number, columns: number): Buffer => ({
-    data: scratch.take(rows * columns),
-    width: columns,
-  });
-  const hidden = (): Buffer => buffer(tokens, width);
-  const ofQueries = (): Buffer => buffer(length, queryWidth);
-  const ofKeys = (): Buffer => buffer(length, keyWidth);
+  const hidden = Array.from({ length: layers + 3 }, () => [tokens, width]);
+  const ofQueries = Array.from({ length: 4 }, () => [length, queryWidth]);
+  const ofKeys = Array.from({ length: 4 }, () => [length, keyWidth]);
+  return [...hidden, ...ofQueries, ...ofKeys];
+}
+
+const sequenceBuffers = [
+  'queries',
+  'context',
+  'd_queries',
+  'd_context',
+  'keys',
+  'values',
+  'd_keys',
+  'd_values',
+] as const satisfies readonly SequenceBuffer[];
+
+export function chunkBuffers(layers: number, tensors: readonly Tensor[]): ChunkBuffers {
+  const first = layers + 3;
   return {
-    hidden: Array.from({ length: layers + 1 }, hidden),
-    cotangents: [hidden(), hidden()],
-    sequence: {
-      queries: ofQueries(),
-      context: ofQueries(),
-      d_queries: ofQueries(),
-      d_context: ofQueries(),
-      keys: ofKeys(),
-      values: ofKeys(),
-      d_keys: ofKeys(),
-      d_values: ofKeys(),
-    },
+    hidden: tensors.slice(0, layers + 1),
+    cotangents: [tensors[layers + 1]!, tensors[layers + 2]!],
+    sequence: Object.fromEntries(sequenceBuffers.map((name, i) => [name, tensors[first + i]!])) as Record<
+      SequenceBuffer,
+      Tensor
+    >,
   };
 }

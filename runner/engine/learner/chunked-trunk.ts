@@ -5,17 +5,17 @@
 import type { DecoderConfig } from '../models/config.ts';
 import { gradientOf, previousOf } from '../models/decoder-block.ts';
 import { endRoles, projectionRoles, rotationNames } from '../models/decoder-chunks.ts';
-import { blockRoles, blockTensorName, embeddingName } from '../models/decoder-tensors.ts';
+import { blockRoles, embeddingName } from '../models/decoder-tensors.ts';
 import type { BlockRole } from '../models/decoder-tensors.ts';
 import { Scope } from '../ort/scope.ts';
 import type { Binding, Runtime, Session, Tensor } from '../ort/runtime.ts';
-import { addRows } from './add-rows.ts';
-import { chunkBuffers } from './chunk-buffers.ts';
-import type { Buffer, ChunkBuffers } from './chunk-buffers.ts';
+import { chunkBufferDims, chunkBuffers } from './chunk-buffers.ts';
+import type { ChunkBuffers } from './chunk-buffers.ts';
 import type { AttentionPass, ChunkSessions, RowPass } from './chunk-sessions.ts';
 import type { ParameterStore } from './parameter-store.ts';
+import type { RowMoves } from './row-moves.ts';
 import type { Scratch } from './scratch.ts';
-import type { Trunk } from './trunk.ts';
+import type { Trunk, Workspace } from './trunk.ts';
 
 type Tensors = Record<string, Tensor>;
 
@@ -35,6 +35,7 @@ export class ChunkedTrunk implements Trunk {
   readonly #config: DecoderConfig;
   readonly #store: ParameterStore;
   readonly #scratch: Scratch;
+  readonly #moves: RowMoves;
   readonly #sessions: ChunkSessions;
   readonly #batch: number;
   readonly #tokens: Int32Array;
@@ -49,18 +50,19 @@ export class ChunkedTrunk implements Trunk {
     batch: number,
     sessions: ChunkSessions,
     store: ParameterStore,
-    scratch: Scratch,
+    { scratch, moves }: Workspace,
   ) {
     this.#runtime = runtime;
     this.#config = config;
     this.#store = store;
     this.#scratch = scratch;
+    this.#moves = moves;
     this.#sessions = sessions;
     this.#batch = batch;
     this.#tokens = new Int32Array(batch * sessions.length);
   }
 
-  async forward(tokens_BS: Int32Array): Promise<Float32Array> {
+  async forward(tokens_BS: Int32Array): Promise<Tensor> {
     this.#tokens.set(tokens_BS);
     await this.#perSequence(0, (place) => this.#overRows('embed', place));
     for (let layer = 0; layer < this.#config.layers; layer++)
@@ -68,33 +70,27 @@ export class ChunkedTrunk implements Trunk {
         await this.#attend(place);
         await this.#overRows('end', place);
       });
-    return this.#current().hidden.at(-1)!.data;
+    return this.#current().hidden.at(-1)!;
   }
 
-  get outputCotangent(): Float32Array {
-    return this.#cotangent(this.#config.layers).data;
+  get outputCotangent(): Tensor {
+    return this.#cotangent(this.#config.layers);
   }
 
   async backward(first: boolean): Promise<void> {
     for (let layer = this.#config.layers - 1; layer >= 0; layer--) {
       if (first)
-        for (const role of blockRoles(this.#config))
-          this.#store.gradientView(blockTensorName(layer, role)).fill(0);
+        for (const role of blockRoles(this.#config)) await this.#store.blockGradient(layer, role).zero();
       await this.#perSequence(layer, (place) => this.#blockBackward(place));
     }
-    addRows(
-      this.#store.gradientView(embeddingName),
-      this.#tokens,
-      this.#cotangent(0).data,
-      this.#config.hiddenSize,
-    );
+    await this.#moves.add(this.#cotangent(0), this.#tokens, this.#store.gradient(embeddingName));
   }
 
   async #blockBackward(place: Place): Promise<void> {
     await this.#attend(place);
     await this.#overRows('endBackward', place);
     const { d_keys, d_values } = this.#current().sequence;
-    for (const { data } of [d_keys, d_values]) data.fill(0);
+    for (const gradient of [d_keys, d_values]) await gradient.zero();
     await this.#overQueries('attendBackward');
     await this.#overRows('projectBackward', place);
   }
@@ -154,8 +150,8 @@ export class ChunkedTrunk implements Trunk {
   #rowEnds(scope: Scope, pass: RowPass, layer: number, row: number, begin: number): Ends {
     const { rows, rotations } = this.#sessions;
     const { hidden, sequence } = this.#current();
-    const inBatch = (buffer: Buffer): Tensor => this.#view(scope, buffer, row, rows);
-    const inSequence = (buffer: Buffer): Tensor => this.#view(scope, buffer, begin, rows);
+    const inBatch = (buffer: Tensor): Tensor => this.#view(scope, buffer, row, rows);
+    const inSequence = (buffer: Tensor): Tensor => this.#view(scope, buffer, begin, rows);
     if (pass === 'embed') {
       const tokens = this.#tokens.subarray(row, row + rows);
       const inputs = {
@@ -165,7 +161,10 @@ export class ChunkedTrunk implements Trunk {
       return { inputs, outputs: { y: inBatch(hidden[0]!) } };
     }
     const half = this.#config.headSize / 2;
-    const tables = rotationNames.map((name, i) => [name, inSequence({ data: rotations[i]!, width: half })]);
+    const tables = rotationNames.map((name, i) => [
+      name,
+      this.#part(scope, rotations[i]!, half, begin, rows),
+    ]);
     const weights = blockRoles(this.#config).map((role) => [role, this.#store.blockWeight(layer, role)]);
     const x: Tensors = {
       x: inBatch(hidden[layer]!),
@@ -220,8 +219,8 @@ export class ChunkedTrunk implements Trunk {
 
   #attentionEnds(scope: Scope, pass: AttentionPass, begin: number, keys: number): Ends {
     const { sequence } = this.#current();
-    const ofChunk = (buffer: Buffer): Tensor => this.#view(scope, buffer, begin, this.#sessions.queries);
-    const shown = (buffer: Buffer): Tensor => this.#view(scope, buffer, 0, keys);
+    const ofChunk = (buffer: Tensor): Tensor => this.#view(scope, buffer, begin, this.#sessions.queries);
+    const shown = (buffer: Tensor): Tensor => this.#view(scope, buffer, 0, keys);
     const inputs: Tensors = {
       queries: ofChunk(sequence.queries),
       keys: shown(sequence.keys),
@@ -247,25 +246,28 @@ export class ChunkedTrunk implements Trunk {
     return Object.fromEntries(roles.map((role) => [named(role), this.#store.blockGradient(layer, role)]));
   }
 
-  #view(scope: Scope, { data, width }: Buffer, begin: number, rows: number): Tensor {
+  #view(scope: Scope, { data, dims }: Tensor, begin: number, rows: number): Tensor {
+    return this.#part(scope, data as Float32Array, dims[1]!, begin, rows);
+  }
+
+  #part(scope: Scope, data: Float32Array, width: number, begin: number, rows: number): Tensor {
     const part = data.subarray(begin * width, (begin + rows) * width);
     return scope.own(this.#runtime.tensor('float32', [rows, width], part));
   }
 
-  #cotangent(layer: number): Buffer {
+  #cotangent(layer: number): Tensor {
     return this.#current().cotangents[layer % 2]!;
   }
 
-  /** The shape's buffers; new ones, and no bindings, where the scratch memory has moved meanwhile. */
+  /** The shape's buffers: new ones, and no bindings, after the scratch memory has been others'. */
   #current(): ChunkBuffers {
-    const known = this.#buffers;
-    if (known !== undefined && this.#scratch.isCurrent(known.hidden[0]!.data)) return known;
-    this.#release();
+    if (this.#buffers !== undefined) return this.#buffers;
     const { layers, hiddenSize: width, heads, kvHeads, headSize } = this.#config;
     const { length } = this.#sessions;
     const [queryWidth, keyWidth] = [heads * headSize, kvHeads * headSize];
     const shape = { layers, tokens: this.#batch * length, length, width, queryWidth, keyWidth };
-    this.#buffers = chunkBuffers(shape, this.#scratch);
+    const tensors = this.#scratch.take(chunkBufferDims(shape), () => this.#release());
+    this.#buffers = chunkBuffers(layers, tensors);
     return this.#buffers;
   }
 

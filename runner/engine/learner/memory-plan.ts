@@ -3,7 +3,7 @@
 // A pure function of model, lengths and budgets, so that it can be recorded, tested and repeated by a resumed run.
 
 import type { DecoderConfig } from '../models/config.ts';
-import { headChunkSize } from './head.ts';
+import { headChunkSize } from './head-definition.ts';
 import { bucketLength } from './micro-batches.ts';
 import { rowChunk, sliceBatch } from './slices.ts';
 
@@ -32,6 +32,8 @@ export interface MemoryBudget {
   readonly activations?: Activations | undefined;
   /** Set by those who measure or compare: attention runs over chunks of at most that many queries at every length. */
   readonly attentionChunk?: number | undefined;
+  /** Blocks run over a micro-batch in slices for the cache's sake (default), or, on a device, in one piece. */
+  readonly sliced?: boolean | undefined;
 }
 
 /** Elements of one sequence's scores above which attention runs over query chunks: 64 MB. */
@@ -64,7 +66,7 @@ function planLength(config: DecoderConfig, S: number, sequences: number, budget:
   const attentionChunk = chunkOf(config, S, budget.attentionChunk);
   const largest = Math.min(powerBelow(budget.tokenBudget / S), powerAbove(sequences));
   const bytes = (rows: number, activations: Activations): number =>
-    microBatchBytes(config, { rows, length: S, activations, attentionChunk });
+    microBatchBytes(config, { rows, length: S, activations, attentionChunk, sliced: budget.sliced });
   const plan = (rows: number, activations: Activations): LengthPlan => ({
     length: S,
     sequences,
@@ -100,12 +102,13 @@ function largestDivisor(S: number, limit: number): number {
   return S / parts;
 }
 
-type Shape = Pick<LengthPlan, 'length' | 'rows' | 'activations' | 'attentionChunk'>;
+type Shape = Pick<LengthPlan, 'length' | 'rows' | 'activations' | 'attentionChunk'> &
+  Pick<MemoryBudget, 'sliced'>;
 
 /** Bytes of hidden states, of what blocks keep or make on the way, and of the head's chunk. */
 export function microBatchBytes(config: DecoderConfig, shape: Shape): number {
   const { hiddenSize: D, intermediateSize: F, heads: H, kvHeads: KV, headSize: hd, layers: L } = config;
-  const { length: S, rows, activations, attentionChunk } = shape;
+  const { length: S, rows, activations, attentionChunk, sliced = true } = shape;
   const tokens = rows * S;
   const perToken = 5 * D + 3 * F + (config.qkNorm ? 3 : 2) * (H + KV) * hd;
   // x_0 to x_L and two cotangents.
@@ -118,7 +121,7 @@ export function microBatchBytes(config: DecoderConfig, shape: Shape): number {
   }
   const block = (perToken + H * S) * S;
   const blocks = activations === 'kept' ? L * block * rows : 0;
-  return bytesOf * (hidden + blocks + 2 * block * sliceBatch(config, rows, S) + head);
+  return bytesOf * (hidden + blocks + 2 * block * (sliced ? sliceBatch(config, rows, S) : rows) + head);
 }
 
 const powerBelow = (x: number): number => 2 ** Math.floor(Math.log2(Math.max(1, x)));

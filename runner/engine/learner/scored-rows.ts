@@ -1,10 +1,13 @@
-// Which rows of the hidden states the head looks at: one for every scored token, that of the token before it.
-// Decided by lengths alone, never by token ids: a padding id may be the end id, or occur in a prompt.
+// Which rows of the hidden states a head looks at. Decided by lengths alone, never by token ids: a padding id may be the
+// end id, or occur in a prompt.
 
 import type { HeadRows } from './head.ts';
 import type { MicroBatch } from './micro-batches.ts';
 
-/** Rows in order of (sequence, token). Throws where a token before `scoredFrom` has a weight: it would be lost. */
+/**
+ * One row for every scored token, that of the token before it, in order of (sequence, token); targets and weights [R].
+ * Throws where a token before `scoredFrom` has a weight: it would be lost.
+ */
 export function scoredRows({
   B,
   S,
@@ -26,7 +29,17 @@ export function scoredRows({
   }
   return {
     rows_R: Int32Array.from(at, (token) => token - 1),
-    targets_R: Int32Array.from(at, (token) => tokens_BS[token]!),
-    weights_R: Float32Array.from(at, (token) => weights_BS[token]!),
+    inputs: {
+      targets: Int32Array.from(at, (token) => tokens_BS[token]!),
+      weights: Float32Array.from(at, (token) => weights_BS[token]!),
+    },
+  };
+}
+
+/** One row for every sequence, that of its last token; `cotangents` [N] by sequence become those of the rows, [R]. */
+export function lastRows({ S, lengths_B, rows }: MicroBatch, cotangents: Float32Array): HeadRows {
+  return {
+    rows_R: Int32Array.from(rows, (_, b) => b * S + lengths_B[b]! - 1),
+    inputs: { cotangents: Float32Array.from(rows, (index) => cotangents[index]!) },
   };
 }

@@ -8,10 +8,10 @@ import { gradientOf, previousOf } from '../models/decoder-block.ts';
 import { blockRoles, embeddingName } from '../models/decoder-tensors.ts';
 import { Scope } from '../ort/scope.ts';
 import type { Binding, Runtime, Tensor } from '../ort/runtime.ts';
-import { addRows } from './add-rows.ts';
-import { Activations } from './activations.ts';
-import type { Hidden } from './activations.ts';
+import { activationDims, activations } from './activations.ts';
+import type { Activations, Hidden } from './activations.ts';
 import type { ParameterStore } from './parameter-store.ts';
+import type { RowMoves } from './row-moves.ts';
 import type { Scratch } from './scratch.ts';
 import type { TrunkSessions } from './trunk-sessions.ts';
 import type { TrunkPass } from './trunk-sessions.ts';
@@ -21,6 +21,12 @@ type Tensors = Record<string, Tensor>;
 interface Ends {
   readonly inputs: Tensors;
   readonly outputs: Tensors;
+}
+
+/** What all trunks of a model share. */
+export interface Workspace {
+  readonly scratch: Scratch;
+  readonly moves: RowMoves;
 }
 
 export interface TrunkShape {
@@ -34,9 +40,9 @@ export interface TrunkShape {
 /** What the learner needs of embedding and blocks of one micro-batch shape, however they are computed. */
 export interface Trunk extends Disposable {
   /** Hidden states before the final norm, [T,D], of tokens [B,S]. `keep`: `backward` may follow. */
-  forward(tokens_BS: Int32Array, keep: boolean): Promise<Float32Array>;
+  forward(tokens_BS: Int32Array, keep: boolean): Promise<Tensor>;
   /** Where the gradient of the last hidden states, [T,D], must be put before `backward`. */
-  readonly outputCotangent: Float32Array;
+  readonly outputCotangent: Tensor;
   /** Adds to the embedding's gradient, and to those of the blocks; with `first` the blocks' are overwritten. */
   backward(first: boolean): Promise<void>;
 }
@@ -46,6 +52,7 @@ export class BlockTrunk implements Trunk {
   readonly #config: DecoderConfig;
   readonly #store: ParameterStore;
   readonly #scratch: Scratch;
+  readonly #moves: RowMoves;
   readonly #sessions: TrunkSessions;
   readonly #slices: number;
   readonly #recompute: boolean;
@@ -63,12 +70,13 @@ export class BlockTrunk implements Trunk {
     { batch, length, recompute }: TrunkShape,
     sessions: TrunkSessions,
     store: ParameterStore,
-    scratch: Scratch,
+    { scratch, moves }: Workspace,
   ) {
     this.#runtime = runtime;
     this.#config = config;
     this.#store = store;
     this.#scratch = scratch;
+    this.#moves = moves;
     this.#sessions = sessions;
     this.#recompute = recompute;
     this.#slices = (batch * length) / sessions.rows;
@@ -84,7 +92,7 @@ export class BlockTrunk implements Trunk {
     );
   }
 
-  async forward(tokens_BS: Int32Array, keep: boolean): Promise<Float32Array> {
+  async forward(tokens_BS: Int32Array, keep: boolean): Promise<Tensor> {
     this.#tokens.set(tokens_BS);
     await this.#run('embed', 0);
     for (let layer = 0; layer < this.#config.layers; layer++)
@@ -92,7 +100,7 @@ export class BlockTrunk implements Trunk {
     return this.#current().hidden.at(-1)!.all;
   }
 
-  get outputCotangent(): Float32Array {
+  get outputCotangent(): Tensor {
     return this.#cotangent(this.#config.layers).all;
   }
 
@@ -102,12 +110,7 @@ export class BlockTrunk implements Trunk {
       : (['backward', 'accumulate'] as const);
     for (let layer = this.#config.layers - 1; layer >= 0; layer--)
       await this.#run(add, layer, first ? begin : add);
-    addRows(
-      this.#store.gradientView(embeddingName),
-      this.#tokens,
-      this.#cotangent(0).all,
-      this.#config.hiddenSize,
-    );
+    await this.#moves.add(this.#cotangent(0).all, this.#tokens, this.#store.gradient(embeddingName));
   }
 
   /** One pass over all slices of a layer; the first slice may differ, since gradients begin with it. */
@@ -160,11 +163,9 @@ export class BlockTrunk implements Trunk {
     return this.#current().cotangents[layer % 2]!;
   }
 
-  /** The shape's buffers; new ones, and no bindings, where the scratch memory has moved meanwhile. */
+  /** The shape's buffers: new ones, and no bindings, after the scratch memory has been others'. */
   #current(): Activations {
-    const known = this.#activations;
-    if (known !== undefined && this.#scratch.isCurrent(known.hidden[0]!.all)) return known;
-    this.#release();
+    if (this.#activations !== undefined) return this.#activations;
     const { layers, hiddenSize: width } = this.#config;
     const shape = {
       layers,
@@ -173,8 +174,9 @@ export class BlockTrunk implements Trunk {
       width,
       kept: this.#recompute ? new Map<string, ValueType>() : this.#sessions.kept,
     };
+    const tensors = this.#scratch.take(activationDims(shape), () => this.#release());
     this.#bound = new Scope();
-    this.#activations = this.#bound.own(new Activations(this.#runtime, shape, this.#scratch));
+    this.#activations = activations(this.#runtime, this.#bound, shape, tensors);
     return this.#activations;
   }
 

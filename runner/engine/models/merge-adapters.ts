@@ -6,7 +6,7 @@ import type { LinearRole } from './decoder-tensors.ts';
 import type { Weights, WeightTensor } from './initialize.ts';
 import { adapterRole, adapterScale, adapterTensorName } from './lora.ts';
 import type { LoraConfig } from './lora.ts';
-import { adapterLayout, checkWeights } from './parameters.ts';
+import { adapterLayout, checkAdapters } from './parameters.ts';
 
 /**
  * The model's tensors by HF name: adapted ones new, all others those of `base`. Sums are of float64, rounded once.
@@ -18,7 +18,7 @@ export function mergeAdapters(
   base: Weights,
   adapters: Weights,
 ): Weights {
-  checkWeights(adapterLayout(config, lora), adapters);
+  checkAdapters(adapterLayout(config, lora), adapters);
   const merged = new Map(base);
   const tensor = (weights: Weights, name: string): WeightTensor => {
     const found = weights.get(name);

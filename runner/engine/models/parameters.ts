@@ -96,34 +96,19 @@ function isRedundant(config: DecoderConfig, name: string, { data }: WeightTensor
   throw new Error(`tensor "${name}" is not what the configuration's RoPE (rope_theta, rope_scaling) makes`);
 }
 
-/**
- * An arena filled with a model's `weights`. Missing, unused and misshapen tensors, and those with a value that is not
- * finite, are refused by name.
- */
-export function packWeights(config: DecoderConfig, layout: ParameterLayout, weights: Weights): Arena {
-  return packTensors(layout, weights, (name, tensor) => isRedundant(config, name, tensor));
-}
-
-/** The same of the weights of adapters. */
-export const packAdapters = (layout: ParameterLayout, adapters: Weights): Arena =>
-  packTensors(layout, adapters);
-
-function packTensors(layout: ParameterLayout, weights: Weights, redundant?: Redundancy): Arena {
-  checkWeights(layout, weights, redundant);
-  const arena = new Float32Array(layout.size);
-  for (const { name, offset } of layout.slots.values()) arena.set(weights.get(name)!.data, offset);
-  return arena;
-}
-
 /** Whether a tensor that the layout lacks follows from those that it has. */
 type Redundancy = (name: string, tensor: WeightTensor) => boolean;
 
-/** Throws UnfitWeights, with names, where `weights` are not the layout's tensors. */
-export function checkWeights(
-  layout: ParameterLayout,
-  weights: Weights,
-  redundant: Redundancy = () => false,
-): void {
+/** A model's weights: missing, unused and misshapen tensors, and those with a value that is not finite, are refused by name. */
+export function checkWeights(config: DecoderConfig, layout: ParameterLayout, weights: Weights): void {
+  checkTensors(layout, weights, (name, tensor) => isRedundant(config, name, tensor));
+}
+
+/** The same of the weights of adapters. */
+export const checkAdapters = (layout: ParameterLayout, adapters: Weights): void =>
+  checkTensors(layout, adapters, () => false);
+
+function checkTensors(layout: ParameterLayout, weights: Weights, redundant: Redundancy): void {
   const missing = [...layout.slots.keys()].filter((name) => !weights.has(name));
   if (missing.length > 0)
     throw new UnfitWeights(`the model's weights lack ${missing.length} tensors: ${listed(missing)}`);
@@ -147,6 +132,19 @@ export function checkWeights(
         `tensor "${name}" holds ${given.data[wrong]} at element ${wrong}: no finite number`,
       );
   }
+}
+
+/** An arena filled with `weights`, once they are checked. */
+export function packWeights(config: DecoderConfig, layout: ParameterLayout, weights: Weights): Arena {
+  checkWeights(config, layout, weights);
+  return packTensors(layout, weights);
+}
+
+/** The same with tensors that have been checked. */
+export function packTensors(layout: ParameterLayout, weights: Weights): Arena {
+  const arena = new Float32Array(layout.size);
+  for (const { name, offset } of layout.slots.values()) arena.set(weights.get(name)!.data, offset);
+  return arena;
 }
 
 function namedView(layout: ParameterLayout, arena: Arena, name: string): WeightTensor {

@@ -3,7 +3,15 @@
 import protobuf from 'protobufjs';
 
 /** TensorProto.DataType. */
-export const dataTypes = { float32: 1, int32: 6, int64: 7, bool: 9, float64: 11 } as const;
+export const dataTypes = {
+  float32: 1,
+  int32: 6,
+  int64: 7,
+  bool: 9,
+  float16: 10,
+  float64: 11,
+  bfloat16: 16,
+} as const;
 
 /** AttributeProto.AttributeType. */
 export const attributeTypes = { float: 1, int: 2, text: 3, graph: 5, ints: 7 } as const;
@@ -29,6 +37,7 @@ const root = protobuf.Root.fromJSON({
       initializer: many('TensorProto', 5),
       input: many('ValueInfoProto', 11),
       output: many('ValueInfoProto', 12),
+      value_info: many('ValueInfoProto', 13),
     }),
     NodeProto: message({
       input: many('string', 1),

@@ -25,6 +25,7 @@ export function serialize(graph: Graph, name = 'graph'): Uint8Array {
     initializer: writer.initializers,
     input: [...graph.inputs].map(([inputName, value]) => valueInfo(inputName, value)),
     output: [...graph.outputs].map(([outputName, value]) => valueInfo(outputName, value)),
+    value_info: writer.inner(),
   };
   return ModelProto.encode({
     ir_version: irVersion,
@@ -60,6 +61,14 @@ class GraphWriter implements Emitter {
       const known = this.#nameOf(value);
       if (known !== name) this.node('Identity', [known], { outputs: [name] });
     }
+  }
+
+  /** The types of results that are no output: what a provider lacks is spelt out by rank (ort/webgpu-lowering.ts). */
+  inner(): object[] {
+    const outer = new Set(this.#graph.outputs.keys());
+    return [...this.#names].flatMap(([value, name]) =>
+      value.producer && !outer.has(name) ? [valueInfo(name, value)] : [],
+    );
   }
 
   node(opType: string, inputs: readonly string[], extra: NodeExtra = {}): string {

@@ -1,8 +1,10 @@
-// AdamW over n elements as one graph (Loshchilov and Hutter, "Decoupled Weight Decay Regularization", 2019,
+// AdamW over the elements of a tensor as one graph (Loshchilov and Hutter, "Decoupled Weight Decay Regularization", 2019,
 // algorithm 2). What changes from step to step comes in as scalars, so one compiled graph serves a whole run.
 
 import { Graph } from '../graph/graph.ts';
 import type { Value } from '../graph/graph.ts';
+import { elementCount } from '../graph/shape.ts';
+import type { Shape } from '../graph/shape.ts';
 import { add, div, mul, sub } from '../ops/arithmetic.ts';
 import { reduceSum } from '../ops/broadcast.ts';
 import { reshape } from '../ops/shape.ts';
@@ -38,24 +40,24 @@ export const scalarNames = [
 const partialSum = 4096;
 
 /**
- * Sums of squares of x [n]: one a row of 4096 where n is a multiple of it, else a single one.
+ * Sums of squares of x: one a row of 4096 elements where their number is a multiple of it, else one a row of its last axis.
  * The caller adds them in float64.
  */
 export function squareSums(x: Value): Value {
-  const n = x.shape[0]!;
-  const columns = n % partialSum === 0 ? partialSum : n;
+  const n = elementCount(x.shape);
+  const columns = n % partialSum === 0 ? partialSum : x.shape.at(-1)!;
   return reduceSum(square(reshape(x, [n / columns, columns])), [1]);
 }
 
 /**
- * weight, gradient, first, second [n] and the scalars -> new_weight, new_first, new_second [n], and update_squares,
+ * weight, gradient, first, second of one shape and the scalars -> new_weight, new_first, new_second, and update_squares,
  * the sums of squares of weight - new_weight. Each new_ output may be bound to its input's buffer: every other
  * reader of it is an ancestor of the writer.
  */
-export function adamwGraph(n: number): Graph {
+export function adamwGraph(shape: Shape): Graph {
   const graph = new Graph();
-  const vector = (name: string): Value => graph.input(name, 'float32', [n]);
-  const [weight, gradient, first, second] = ['weight', 'gradient', 'first', 'second'].map(vector) as [
+  const tensor = (name: string): Value => graph.input(name, 'float32', shape);
+  const [weight, gradient, first, second] = ['weight', 'gradient', 'first', 'second'].map(tensor) as [
     Value,
     Value,
     Value,
@@ -75,9 +77,9 @@ export function adamwGraph(n: number): Graph {
   return graph;
 }
 
-/** x [n] -> squares, its sums of squares. */
-export function squareSumsGraph(n: number): Graph {
+/** x of any shape -> squares, its sums of squares. */
+export function squareSumsGraph(shape: Shape): Graph {
   const graph = new Graph();
-  graph.output('squares', squareSums(graph.input('x', 'float32', [n])));
+  graph.output('squares', squareSums(graph.input('x', 'float32', shape)));
   return graph;
 }

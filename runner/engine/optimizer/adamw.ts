@@ -1,5 +1,5 @@
-// AdamW in place over flat arenas, chunk by chunk: 16 bytes a parameter and no copies. Knows no tensors; weight
-// decay applies below one boundary of the arena. Clips by the global norm of the gradient.
+// AdamW in place, piece by piece: 16 bytes a parameter and no copies. Knows no parameters, only pieces that are subject to
+// weight decay or not. Clips by the global norm of the gradient.
 
 import type { Graph } from '../graph/graph.ts';
 import { serialize } from '../onnx/serialize.ts';
@@ -7,8 +7,6 @@ import { Scope } from '../ort/scope.ts';
 import type { Binding, Runtime, Session, Tensor } from '../ort/runtime.ts';
 import { adamwGraph, scalarNames, squareSumsGraph } from './adamw-graph.ts';
 import type { AdamWScalars } from './adamw-graph.ts';
-import { flatChunks } from './flat-chunks.ts';
-import type { FlatChunk } from './flat-chunks.ts';
 
 export interface AdamWOptions {
   readonly lr: number;
@@ -27,16 +25,24 @@ export interface StepReport {
   readonly updateNorm: number;
 }
 
-export interface OptimizedArenas {
-  readonly weights: Float32Array;
-  readonly gradients: Float32Array;
-  readonly firstMoment: Float32Array;
-  readonly secondMoment: Float32Array;
-  /** Elements before this one are subject to weight decay. */
-  readonly decayedSize: number;
+/** Tensors of one shape: a parameter, or a run of neighbours. */
+export interface UpdatePiece {
+  readonly weight: Tensor;
+  readonly gradient: Tensor;
+  readonly first: Tensor;
+  readonly second: Tensor;
+  /** Subject to weight decay. */
+  readonly decayed: boolean;
 }
 
-interface BoundChunk {
+/** The tensors stay the caller's. */
+export interface OptimizedParameters {
+  /** All gradients once, cut as it suits their norm. */
+  readonly gradients: readonly Tensor[];
+  readonly updates: readonly UpdatePiece[];
+}
+
+interface BoundPiece {
   readonly binding: Binding;
   readonly squares: Float32Array;
 }
@@ -47,17 +53,17 @@ export class AdamW implements Disposable {
   /** Updates since the moments were last reset: what the bias correction counts. */
   stepCount = 0;
   readonly #runtime: Runtime;
-  readonly #arenas: OptimizedArenas;
+  readonly #parameters: OptimizedParameters;
   readonly #scope = new Scope();
   readonly #sessions = new Map<string, Session>();
   /** One set of scalars with weight decay, one without. */
   readonly #scalars: readonly [ScalarTensors, ScalarTensors];
-  #norm: readonly BoundChunk[] = [];
-  #update: readonly BoundChunk[] = [];
+  #norm: readonly BoundPiece[] = [];
+  #update: readonly BoundPiece[] = [];
 
-  private constructor(runtime: Runtime, arenas: OptimizedArenas) {
+  private constructor(runtime: Runtime, parameters: OptimizedParameters) {
     this.#runtime = runtime;
-    this.#arenas = arenas;
+    this.#parameters = parameters;
     const scalars = (): ScalarTensors =>
       Object.fromEntries(
         scalarNames.map((name) => [name, this.#scope.own(runtime.tensor('float32', []))]),
@@ -65,8 +71,8 @@ export class AdamW implements Disposable {
     this.#scalars = [scalars(), scalars()];
   }
 
-  static async create(runtime: Runtime, arenas: OptimizedArenas): Promise<AdamW> {
-    const optimizer = new AdamW(runtime, arenas);
+  static async create(runtime: Runtime, parameters: OptimizedParameters): Promise<AdamW> {
+    const optimizer = new AdamW(runtime, parameters);
     try {
       await optimizer.#bindAll();
       return optimizer;
@@ -76,7 +82,7 @@ export class AdamW implements Disposable {
     }
   }
 
-  /** One update from the gradients in the arena, which stay as they are. */
+  /** One update from the gradients, which stay as they are. */
   async step(options: AdamWOptions): Promise<StepReport> {
     const gradNorm = Math.sqrt(await sumOver(this.#norm));
     if (!Number.isFinite(gradNorm)) return { gradNorm, updateNorm: 0 };
@@ -88,55 +94,43 @@ export class AdamW implements Disposable {
     return { gradNorm, updateNorm: Math.sqrt(await sumOver(this.#update)) };
   }
 
-  resetMoments(): void {
+  async resetMoments(): Promise<void> {
     this.stepCount = 0;
-    this.#arenas.firstMoment.fill(0);
-    this.#arenas.secondMoment.fill(0);
+    for (const { first, second } of this.#parameters.updates) {
+      await first.zero();
+      await second.zero();
+    }
   }
 
   async #bindAll(): Promise<void> {
-    const { gradients, decayedSize } = this.#arenas;
-    const size = gradients.length;
-    this.#norm = await inTurn(flatChunks(0, size), (chunk) => this.#bindNorm(chunk));
-    const decayed = await inTurn(flatChunks(0, decayedSize), (chunk) =>
-      this.#bindUpdate(chunk, this.#scalars[0]),
-    );
-    const rest = await inTurn(flatChunks(decayedSize, size), (chunk) =>
-      this.#bindUpdate(chunk, this.#scalars[1]),
-    );
-    this.#update = [...decayed, ...rest];
+    const { gradients, updates } = this.#parameters;
+    this.#norm = await inTurn(gradients, (gradient) => this.#bindNorm(gradient));
+    this.#update = await inTurn(updates, (piece) => this.#bindUpdate(piece));
   }
 
-  async #bindNorm(chunk: FlatChunk): Promise<BoundChunk> {
-    const graph = squareSumsGraph(chunk.end - chunk.begin);
-    const session = await this.#session('gradient norm', chunk, graph);
+  async #bindNorm(gradient: Tensor): Promise<BoundPiece> {
+    const graph = squareSumsGraph(gradient.dims);
+    const session = await this.#session('gradient norm', gradient.dims, graph);
     const squares = this.#squares(graph, 'squares');
-    return this.#bound(session, { x: this.#part(this.#arenas.gradients, chunk) }, { squares }, squares);
+    return this.#bound(session, { x: gradient }, { squares }, squares);
   }
 
-  async #bindUpdate(chunk: FlatChunk, scalars: ScalarTensors): Promise<BoundChunk> {
-    const graph = adamwGraph(chunk.end - chunk.begin);
-    const session = await this.#session('AdamW', chunk, graph);
-    const { weights, gradients, firstMoment, secondMoment } = this.#arenas;
-    const [weight, gradient, first, second] = [weights, gradients, firstMoment, secondMoment].map((arena) =>
-      this.#part(arena, chunk),
-    ) as [Tensor, Tensor, Tensor, Tensor];
+  async #bindUpdate({ weight, gradient, first, second, decayed }: UpdatePiece): Promise<BoundPiece> {
+    const graph = adamwGraph(weight.dims);
+    const session = await this.#session('AdamW', weight.dims, graph);
     const squares = this.#squares(graph, 'update_squares');
+    const scalars = this.#scalars[decayed ? 0 : 1];
     const outputs = { new_weight: weight, new_first: first, new_second: second, update_squares: squares };
     return this.#bound(session, { weight, gradient, first, second, ...scalars }, outputs, squares);
   }
 
-  async #session(what: string, { begin, end }: FlatChunk, graph: Graph): Promise<Session> {
-    const label = `${what} [${end - begin}]`;
+  async #session(what: string, dims: readonly number[], graph: Graph): Promise<Session> {
+    const label = `${what} [${dims.join('x')}]`;
     const known = this.#sessions.get(label);
     if (known !== undefined) return known;
     const session = this.#scope.own(await this.#runtime.createSession(serialize(graph, label), { label }));
     this.#sessions.set(label, session);
     return session;
-  }
-
-  #part(arena: Float32Array, { begin, end }: FlatChunk): Tensor {
-    return this.#scope.own(this.#runtime.tensor('float32', [end - begin], arena.subarray(begin, end)));
   }
 
   #squares(graph: Graph, output: string): Tensor {
@@ -148,7 +142,7 @@ export class AdamW implements Disposable {
     inputs: Record<string, Tensor>,
     outputs: Record<string, Tensor>,
     squares: Tensor,
-  ): BoundChunk {
+  ): BoundPiece {
     return { binding: this.#scope.own(session.bind(inputs, outputs)), squares: squares.data as Float32Array };
   }
 
@@ -179,10 +173,10 @@ function setScalars(tensors: ScalarTensors, scalars: AdamWScalars): void {
   for (const name of scalarNames) (tensors[name].data as Float32Array)[0] = scalars[name];
 }
 
-/** Runs chunks in order and adds their sums in float64: the same result whatever the number of threads. */
-async function sumOver(chunks: readonly BoundChunk[]): Promise<number> {
+/** Runs pieces in order and adds their sums in float64: the same result whatever the number of threads. */
+async function sumOver(pieces: readonly BoundPiece[]): Promise<number> {
   let total = 0;
-  for (const { binding, squares } of chunks) {
+  for (const { binding, squares } of pieces) {
     await binding.run();
     for (const sum of squares) total += sum;
   }

@@ -6,10 +6,11 @@ import { errorCode, OrtError } from './ort-error.ts';
 
 export type Pointer = bigint;
 
-/** Kinds of C arguments: opaque pointer, NUL-terminated string, enum or int, size_t, memory of a typed array. */
+/** Kinds of C arguments: opaque pointer, NUL-terminated string, several of them, enum or int, size_t, memory of a typed array. */
 interface Kinds {
   ptr: Pointer | null;
   str: string;
+  strs: readonly string[];
   int: number;
   size: number;
   mem: ArrayBufferView;
@@ -18,6 +19,7 @@ interface Kinds {
 const cTypes = {
   ptr: 'void *',
   str: 'str',
+  strs: 'const char **',
   int: 'int',
   size: 'size_t',
   mem: 'void *',
@@ -34,6 +36,9 @@ const signatures = {
   CreateSessionOptions: ['out'],
   DisablePerSessionThreads: ['ptr'],
   SetSessionGraphOptimizationLevel: ['ptr', 'int'],
+  SessionOptionsAppendExecutionProvider: ['ptr', 'str', 'strs', 'strs', 'size'],
+  CreateCUDAProviderOptions: ['out'],
+  SessionOptionsAppendExecutionProvider_CUDA_V2: ['ptr', 'ptr'],
   AddSessionConfigEntry: ['ptr', 'str', 'str'],
   CreateSessionFromArray: ['ptr', 'ptr', 'size', 'ptr', 'ptr'],
   SessionGetInputCount: ['ptr', 'out'],
@@ -47,6 +52,9 @@ const signatures = {
   GetDimensionsCount: ['ptr', 'out'],
   GetDimensions: ['ptr', 'mem', 'size'],
   GetAllocatorWithDefaultOptions: ['out'],
+  CreateMemoryInfo: ['str', 'int', 'int', 'int', 'out'],
+  CreateAllocator: ['ptr', 'ptr', 'out'],
+  AllocatorAlloc: ['ptr', 'size', 'out'],
   AllocatorFree: ['ptr', 'ptr'],
   CreateCpuMemoryInfo: ['int', 'int', 'out'],
   CreateTensorWithDataAsOrtValue: ['ptr', 'ptr', 'size', 'mem', 'size', 'int', 'out'],
@@ -68,7 +76,9 @@ type ReleaseName =
   | 'ReleaseMemoryInfo'
   | 'ReleaseValue'
   | 'ReleaseRunOptions'
-  | 'ReleaseIoBinding';
+  | 'ReleaseIoBinding'
+  | 'ReleaseAllocator'
+  | 'ReleaseCUDAProviderOptions';
 
 type In<S extends readonly unknown[]> = S extends readonly [...infer Head, 'out'] ? Head : S;
 type Arguments<S extends readonly unknown[]> = {
@@ -121,7 +131,7 @@ export function call<N extends FunctionName>(
 const inFlight = new Set<readonly unknown[]>();
 
 /** Calls a function on a worker thread. `pinned` is kept alive until it ends, whatever the caller drops. */
-export function callAsync<N extends 'CreateSessionFromArray' | 'RunWithBinding'>(
+export function callAsync<N extends 'CreateSessionFromArray' | 'RunWithBinding' | 'BindInput'>(
   name: N,
   pinned: readonly unknown[],
   ...args: Arguments<Signature<N>>

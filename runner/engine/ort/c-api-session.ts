@@ -1,33 +1,57 @@
 // Compiles a model through the C API and reads its signature.
 import { addressOf, call, callAsync, release, takeString, type Pointer } from './api.ts';
 import type { NativeSession } from './backend.ts';
-import { elementType, type ValueInfo } from './signature.ts';
+import { appendProvider, type DeviceOptions, type DeviceProvider } from './provider.ts';
 import type { SessionOptions } from './runtime.ts';
+import { elementType, type ValueInfo } from './signature.ts';
 
 const optimizeAll = 99;
 
-/** Compiles on a worker thread; the session uses the threads of `env`. */
+/** Where a session's threads come from, and where it computes: on the CPU where no device is named. */
+export interface Target {
+  readonly env: Pointer;
+  readonly device?: { readonly provider: DeviceProvider; readonly options: DeviceOptions };
+}
+
+/** Compiles on a worker thread; the session uses the threads of the target's environment. */
 export async function compile(
-  env: Pointer,
+  target: Target,
   model: Uint8Array,
   options: SessionOptions,
 ): Promise<NativeSession<Pointer>> {
   const slot = new BigUint64Array(1);
-  const sessionOptions = createOptions(options);
+  const sessionOptions = createOptions(target, options);
   try {
-    await callAsync(
-      'CreateSessionFromArray',
-      [model, slot],
-      env,
-      addressOf(model),
-      model.byteLength,
-      sessionOptions,
-      addressOf(slot),
-    );
+    const pinned = [model, slot];
+    await callAsync('CreateSessionFromArray', pinned, ...creation(target, model, sessionOptions, slot));
   } finally {
     release('ReleaseSessionOptions', sessionOptions);
   }
-  const session = slot[0] as Pointer;
+  return compiled(slot[0] as Pointer);
+}
+
+/** Same on this thread, for small models. */
+export function compileSync(target: Target, model: Uint8Array): NativeSession<Pointer> {
+  const slot = new BigUint64Array(1);
+  const sessionOptions = createOptions(target, {});
+  try {
+    call('CreateSessionFromArray', ...creation(target, model, sessionOptions, slot));
+  } finally {
+    release('ReleaseSessionOptions', sessionOptions);
+  }
+  return compiled(slot[0] as Pointer);
+}
+
+const creation = ({ env }: Target, model: Uint8Array, sessionOptions: Pointer, slot: BigUint64Array) =>
+  [env, addressOf(model), model.byteLength, sessionOptions, addressOf(slot)] as [
+    Pointer,
+    Pointer | null,
+    number,
+    Pointer,
+    Pointer | null,
+  ];
+
+function compiled(session: Pointer): NativeSession<Pointer> {
   try {
     return {
       value: session,
@@ -41,7 +65,7 @@ export async function compile(
   }
 }
 
-function createOptions({ disabledOptimizers = [] }: SessionOptions): Pointer {
+function createOptions({ device }: Target, { disabledOptimizers = [] }: SessionOptions): Pointer {
   const options = call('CreateSessionOptions');
   try {
     call('DisablePerSessionThreads', options);
@@ -51,6 +75,7 @@ function createOptions({ disabledOptimizers = [] }: SessionOptions): Pointer {
       const names = disabledOptimizers.join(';');
       call('AddSessionConfigEntry', options, 'optimization.disable_specified_optimizers', names);
     }
+    if (device !== undefined) appendProvider(options, device.provider, device.options);
     return options;
   } catch (error) {
     release('ReleaseSessionOptions', options);

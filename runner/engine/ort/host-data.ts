@@ -5,18 +5,26 @@ import type { DType, TensorData } from './runtime.ts';
 const arrays = {
   float32: Float32Array,
   float64: Float64Array,
+  float16: Uint16Array,
+  bfloat16: Uint16Array,
   int32: Int32Array,
   int64: BigInt64Array,
   bool: Uint8Array,
 } as const satisfies Record<DType, unknown>;
 
+/** Elements in a tensor of these dimensions. */
+export const sizeOf = (dims: readonly number[]): number => dims.reduce((product, dim) => product * dim, 1);
+
+/** Bytes of a tensor, whose dimensions are checked. */
+export function byteLength(dtype: DType, dims: readonly number[]): number {
+  checkDims(dtype, dims);
+  return sizeOf(dims) * arrays[dtype].BYTES_PER_ELEMENT;
+}
+
 /** Checks `data` against dtype and dims, or allocates zeros where it is absent. */
 export function hostData(dtype: DType, dims: readonly number[], data?: TensorData): TensorData {
-  const what = `tensor ${dtype}[${dims.join(', ')}]`;
-  if (!dims.every((dim) => Number.isSafeInteger(dim) && dim >= 0)) {
-    throw new RangeError(`${what}: dimensions must be integers of at least 0`);
-  }
-  const size = dims.reduce((product, dim) => product * dim, 1);
+  const what = checkDims(dtype, dims);
+  const size = sizeOf(dims);
   const array = arrays[dtype];
   if (data === undefined) return new array(size);
   if (!(data instanceof array)) {
@@ -27,6 +35,15 @@ export function hostData(dtype: DType, dims: readonly number[], data?: TensorDat
   }
   refuseMovable(what, data);
   return data;
+}
+
+/** Returns what errors call the tensor. */
+function checkDims(dtype: DType, dims: readonly number[]): string {
+  const what = `tensor ${dtype}[${dims.join(', ')}]`;
+  if (!dims.every((dim) => Number.isSafeInteger(dim) && dim >= 0)) {
+    throw new RangeError(`${what}: dimensions must be integers of at least 0`);
+  }
+  return what;
 }
 
 // A resizable buffer can shrink below a pointer that native code holds.

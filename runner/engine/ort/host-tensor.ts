@@ -1,4 +1,6 @@
 // A tensor over a typed array's memory: no copy in either direction.
+import type { NativeTensor } from './backend.ts';
+import { hostData } from './host-data.ts';
 import type { SharedHandle } from './shared-handle.ts';
 import type { DType, Runtime, Tensor, TensorData } from './runtime.ts';
 
@@ -9,14 +11,14 @@ export class HostTensor<V> implements Tensor {
   readonly location = 'host';
   // The native tensor points into this memory: whoever uses the one holds the other.
   #data: TensorData | undefined;
-  readonly #handle: SharedHandle<V>;
+  readonly #handle: SharedHandle<NativeTensor<V>>;
 
   constructor(
     runtime: Runtime,
     dtype: DType,
     dims: readonly number[],
     data: TensorData,
-    handle: SharedHandle<V>,
+    handle: SharedHandle<NativeTensor<V>>,
   ) {
     this.runtime = runtime;
     this.dtype = dtype;
@@ -34,26 +36,20 @@ export class HostTensor<V> implements Tensor {
     return this.#data;
   }
 
-  read(): Promise<TensorData> {
-    return Promise.resolve(this.data);
+  async read(): Promise<TensorData> {
+    return this.data;
   }
 
-  write(data: TensorData): Promise<void> {
-    this.data.set(data as never);
-    return Promise.resolve();
+  async write(data: TensorData): Promise<void> {
+    this.data.set(hostData(this.dtype, this.dims, data) as never);
   }
 
-  zero(): Promise<void> {
-    (this.data as Float32Array).fill(0);
-    return Promise.resolve();
-  }
-
-  get native(): V {
-    return this.#handle.value;
+  async zero(): Promise<void> {
+    new Uint8Array(this.data.buffer, this.data.byteOffset, this.data.byteLength).fill(0);
   }
 
   /** For a binding, which releases it at its end. */
-  retain(): SharedHandle<V> {
+  retain(): SharedHandle<NativeTensor<V>> {
     return this.#handle.retain();
   }
 

@@ -12,8 +12,8 @@ export const ortVersion = '1.30.0';
 const apiVersion = 30;
 
 const MiB = 1024 * 1024;
-/** koffi's default of 128 KiB overflows in ONNX Runtime's shader compiler (segmentation fault). */
-const asyncStackBytes = 16 * MiB;
+/** koffi's default for asynchronous calls, 128 KiB, overflows in ONNX Runtime's shader compiler (segmentation fault). */
+const stackBytes = 16 * MiB;
 
 /** koffi has no native part for this machine. */
 export class KoffiUnavailable extends Error {
@@ -22,6 +22,8 @@ export class KoffiUnavailable extends Error {
 
 export interface OrtLibrary {
   readonly version: string;
+  /** Where it lies: the libraries of providers belong beside it. */
+  readonly folder: string;
   readonly koffi: Koffi;
   // koffi closes a library when its handle is collected, and functions decoded from pointers do not
   // hold it: the handle lives as long as the process.
@@ -52,7 +54,8 @@ function loadKoffi(): Koffi {
 }
 
 function load(koffi: Koffi, path: string): OrtLibrary {
-  koffi.config({ ...koffi.config(), async_stack_size: asyncStackBytes });
+  koffi.config({ ...koffi.config(), async_stack_size: stackBytes, sync_stack_size: stackBytes });
+  loadVulkan(koffi);
   const handle = koffi.load(path);
   const base = handle.func('OrtGetApiBase', 'void *', [])() as bigint;
   // struct OrtApiBase { GetApi, GetVersionString }
@@ -66,10 +69,24 @@ function load(koffi: Koffi, path: string): OrtLibrary {
   const table = koffi.call(getApi, koffi.proto('void *', ['uint32_t']), apiVersion) as bigint;
   return {
     version,
+    folder: dirname(path),
     koffi,
     handle,
     pointer: (name) => koffi.decode(table, tableOffset(name), 'void *') as bigint,
   };
+}
+
+// ONNX Runtime's WebGPU looks for the Vulkan loader by its bare name, which finds what is in the process already.
+let vulkan: koffiModule.LibraryHandle | undefined;
+
+function loadVulkan(koffi: Koffi): void {
+  const path = process.env['MILLRACE_VULKAN_LOADER'];
+  if (path === undefined || path === '') return;
+  try {
+    vulkan ??= koffi.load(path);
+  } catch (cause) {
+    throw new Error(`MILLRACE_VULKAN_LOADER is ${path}, which does not load as a library`, { cause });
+  }
 }
 
 function libraryPath(): string {

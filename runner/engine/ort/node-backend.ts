@@ -5,7 +5,7 @@ import { createRequire } from 'node:module';
 import { setImmediate } from 'node:timers/promises';
 import type * as ortModule from 'onnxruntime-node';
 import type * as bindingModule from 'onnxruntime-node/dist/binding.js';
-import type { Backend, BoundValue, NativeSession, PreparedRun } from './backend.ts';
+import type { Backend, Bound, NativeSession, PreparedRun } from './backend.ts';
 import { ortVersion } from './library.ts';
 import { OrtError } from './ort-error.ts';
 import { elementType, type ValueInfo } from './signature.ts';
@@ -29,12 +29,15 @@ export function createNodeBackend(threads: number): Backend<OrtTensor, OrtSessio
   const { binding, Tensor } = loadBinding();
   return {
     name: 'onnxruntime-node',
+    provider: 'cpu',
     version: ortVersion,
     threads,
-    createValue: (dtype, dims, data) => ({
-      value: new Tensor(dtype, data as Float32Array, dims),
-      release: () => undefined,
-    }),
+    createTensor(dtype, dims, data) {
+      if (dtype === 'bfloat16') {
+        throw new TypeError("onnxruntime-node's own binding has no bfloat16 tensors: the C API has them");
+      }
+      return { value: new Tensor(dtype, data as Float32Array, dims), data, release: () => undefined };
+    },
     async createSession(model, options) {
       await setImmediate();
       return loadSession(new binding.InferenceSession(), model, threads, options);
@@ -74,17 +77,13 @@ function loadSession(
 // A failed run is thrown with ONNX Runtime's message; its log would only say it again.
 const runOptions = { logSeverityLevel: 4 } as const;
 
-function prepareRun(
-  session: OrtSession,
-  inputs: readonly BoundValue<OrtTensor>[],
-  outputs: readonly BoundValue<OrtTensor>[],
-): PreparedRun {
-  const feeds = Object.fromEntries(inputs.map(({ name, value }) => [name, value]));
+function prepareRun({ session, inputs, outputs }: Bound<OrtTensor, OrtSession>): PreparedRun {
+  const feeds = Object.fromEntries(inputs.map(({ name, tensor }) => [name, tensor.value]));
   const fetches = Object.fromEntries(outputs.map(({ name }) => [name, null]));
   const runSync = () => {
     const results = failingAs('run', () => session.run(feeds, fetches, runOptions));
-    for (const { name, value, data } of outputs) {
-      copyResult(name, value, data, results[name] as OrtTensor);
+    for (const { name, tensor } of outputs) {
+      copyResult(name, tensor.value, tensor.data as TensorData, results[name] as OrtTensor);
     }
   };
   return {

@@ -4,9 +4,10 @@
 // Disposal may be repeated and comes in any order: what a binding or a run still uses is released
 // after it, but use of anything disposed throws. Owners collect theirs in a Scope (scope.ts).
 
-export type DType = 'float32' | 'float64' | 'int32' | 'int64' | 'bool';
+export type DType = 'float32' | 'float64' | 'float16' | 'bfloat16' | 'int32' | 'int64' | 'bool';
 
-export type TensorData = Float32Array | Float64Array | Int32Array | BigInt64Array | Uint8Array;
+/** Elements of the 16-bit floats lie in a Uint16Array, as their bits; booleans in a Uint8Array, as 0 and 1. */
+export type TensorData = Float32Array | Float64Array | Uint16Array | Int32Array | BigInt64Array | Uint8Array;
 
 /** Where sessions compute: ONNX Runtime's execution provider. */
 export type Provider = 'cpu' | 'webgpu' | 'cuda';
@@ -30,9 +31,15 @@ export interface Tensor extends Disposable {
 
 /** Prepared (session, tensors) pair: inputs are read from and outputs written to these buffers at every run. */
 export interface Binding extends Disposable {
-  /** Leaves the event loop free (C API). One run of a binding at a time; other bindings may run meanwhile. */
+  /**
+   * Leaves the event loop free (C API). One run of a binding at a time; other bindings may run meanwhile, on a device one
+   * after the other.
+   */
   run(): Promise<void>;
-  /** Same as run, on the calling thread: for many short calls, where a thread hop would dominate. */
+  /**
+   * Same as run, on the calling thread: for many short calls, where a thread hop would dominate. On a device it throws
+   * while a run of any binding is going.
+   */
   runSync(): void;
 }
 
@@ -46,6 +53,12 @@ export interface Session extends Disposable {
 export interface SessionOptions {
   /** Names of graph optimizers to leave out, e.g. CommonSubexpressionElimination for recomputation. */
   readonly disabledOptimizers?: readonly string[];
+  /**
+   * An output bound to an input's tensor shares its buffer on a device too, which the graph must bear: every kernel that
+   * reads the one finishes with it before the other is written (GroupQueryAttention's caches). Without it a device
+   * writes such an output to a buffer of its own, which the tensor takes over after the run.
+   */
+  readonly sharedBuffers?: boolean;
   /** Free text that errors name, e.g. "block backward [8x256]". */
   readonly label?: string;
 }

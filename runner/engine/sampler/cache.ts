@@ -1,68 +1,51 @@
-// Key/value caches of a number of rows: for every layer two buffers [rows, KV, capacity, hd]. The first B rows of a buffer
-// are themselves a cache of B rows, so that a shrinking batch needs no copy of those that stay.
+// Key/value caches of a number of rows, and one row beside them in which a prompt is computed: for every layer two buffers
+// [rows, KV, capacity, hd]. What rows do between steps is one interface; how they move depends on where they lie.
 import type { DecoderConfig } from '../models/config.ts';
 import type { Runtime, Tensor } from '../ort/runtime.ts';
-import type { Scope } from '../ort/scope.ts';
+import { DeviceCache } from './device-cache.ts';
+import { HostCache } from './host-cache.ts';
 
-export class KeyValueCache {
+/** Tensors by input name and by output name of sampling's graphs: the same, so the update is in place. */
+export interface CacheEnds {
+  readonly inputs: Readonly<Record<string, Tensor>>;
+  readonly outputs: Readonly<Record<string, Tensor>>;
+}
+
+export interface RowMove {
+  readonly from: number;
+  readonly to: number;
+  /** Tokens that the row holds. */
+  readonly length: number;
+}
+
+/**
+ * Rules: a row holds what its own tokens wrote, and nothing that another row does changes it; what lies beyond its tokens
+ * is never read. A batch is begun with a number of rows and may shrink, but not grow.
+ */
+export interface KeyValueCache extends Disposable {
+  /** Rows of a batch, at most. */
   readonly rows: number;
+  /** Tokens of a row, at most. */
   readonly capacity: number;
-  readonly #kvHeads: number;
-  readonly #headSize: number;
-  /** layers x 2, in the order key, value. */
-  readonly #buffers: readonly Float32Array[];
+  /** The prompt's row: caches of a batch of 1. */
+  prompt(): CacheEnds;
+  /** Of a batch of `rows` rows. */
+  batch(rows: number): CacheEnds;
+  /** A batch of `rows` rows begins; its rows hold nothing. */
+  begin(rows: number): void;
+  /** The first `length` tokens of the prompt's row are copied to rows `slots`. */
+  admit(slots: readonly number[], length: number): Promise<void>;
+  /** The moves are made, and the batch goes on with its first `rows` rows. */
+  shrink(rows: number, moves: readonly RowMove[]): Promise<void>;
+}
 
-  constructor({ layers, kvHeads, headSize }: DecoderConfig, rows: number, capacity: number) {
-    this.rows = rows;
-    this.capacity = capacity;
-    this.#kvHeads = kvHeads;
-    this.#headSize = headSize;
-    this.#buffers = Array.from(
-      { length: 2 * layers },
-      () => new Float32Array(rows * kvHeads * capacity * headSize),
-    );
-  }
-
-  /** The first `rows` rows as tensors by input name and by output name: the same tensors, so the update is in place. */
-  tensors(
-    runtime: Runtime,
-    scope: Scope,
-    rows: number,
-  ): { inputs: Record<string, Tensor>; outputs: Record<string, Tensor> } {
-    const inputs: Record<string, Tensor> = {};
-    const outputs: Record<string, Tensor> = {};
-    this.#buffers.forEach((buffer, i) => {
-      const name = `${i >> 1}.${i % 2 === 0 ? 'key' : 'value'}_cache`;
-      const dims = [rows, this.#kvHeads, this.capacity, this.#headSize];
-      const tensor = scope.own(
-        runtime.tensor(
-          'float32',
-          dims,
-          buffer.subarray(
-            0,
-            dims.reduce((product, dim) => product * dim, 1),
-          ),
-        ),
-      );
-      inputs[name] = tensor;
-      outputs[`${name}_out`] = tensor;
-    });
-    return { inputs, outputs };
-  }
-
-  /** Copies the first `length` tokens of row `from` of `source` to row `to` of this cache. */
-  copyRow(source: KeyValueCache, from: number, to: number, length: number): void {
-    if (source.capacity !== this.capacity)
-      throw new Error(`internal: caches of ${source.capacity} and ${this.capacity} tokens`);
-    const head = this.capacity * this.#headSize;
-    this.#buffers.forEach((buffer, i) => {
-      for (let h = 0; h < this.#kvHeads; h += 1) {
-        const start = (from * this.#kvHeads + h) * head;
-        buffer.set(
-          source.#buffers[i]!.subarray(start, start + length * this.#headSize),
-          (to * this.#kvHeads + h) * head,
-        );
-      }
-    });
-  }
+export function createCache(
+  runtime: Runtime,
+  config: DecoderConfig,
+  rows: number,
+  capacity: number,
+): KeyValueCache {
+  return runtime.provider === 'cpu'
+    ? new HostCache(runtime, config, rows, capacity)
+    : new DeviceCache(runtime, config, rows, capacity);
 }

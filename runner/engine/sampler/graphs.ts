@@ -9,9 +9,9 @@ import { chooseTokens } from './choose.ts';
 import type { DrawVariant } from './choose.ts';
 
 /** S prompt tokens of one row. With a past, several tokens at once need a batch of 1; without one so do unequal lengths. */
-export function prefillGraph(config: DecoderConfig, capacity: number, S: number): Graph {
+export function prefillGraph(config: DecoderConfig, shape: Omit<CacheShape, 'B'>, S: number): Graph {
   const graph = new Graph();
-  cachedBlocks(graph, config, { B: 1, capacity }, S);
+  cachedBlocks(graph, config, { ...shape, B: 1 }, S);
   return graph;
 }
 

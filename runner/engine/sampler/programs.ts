@@ -1,13 +1,16 @@
 // Compiled sampling: sessions of recurring shapes with their buffers, for one pair of caches. A program is run by filling
 // its inputs in place.
+import type { DecoderConfig } from '../models/config.ts';
 import { rotaryTables } from '../models/rotary-tables.ts';
 import { serialize } from '../onnx/serialize.ts';
 import type { Binding, Runtime, Tensor } from '../ort/runtime.ts';
 import { Scope } from '../ort/scope.ts';
-import { KeyValueCache } from './cache.ts';
+import { createCache } from './cache.ts';
+import type { KeyValueCache } from './cache.ts';
 import type { Draw, DrawVariant } from './choose.ts';
+import type { CacheShape } from './cached-blocks.ts';
 import { decodeGraph, prefillGraph } from './graphs.ts';
-import type { SampledModel } from './sampler-weights.ts';
+import type { SamplerWeights } from './sampled-model.ts';
 
 interface Buffers {
   readonly tokens: Int32Array;
@@ -43,36 +46,47 @@ export interface PrefillProgram extends Buffers {
 }
 
 export class SamplingPrograms implements Disposable {
-  /** What rows decode from. */
   readonly cache: KeyValueCache;
-  /** One row: where a prompt is computed before it is copied to the rows of its group. */
-  readonly promptCache: KeyValueCache;
   /** [V]: added to the logits by the biased variants, for all rows alike. */
   readonly logitBias: Float32Array;
   readonly #runtime: Runtime;
-  readonly #model: SampledModel;
-  readonly #weights: Readonly<Record<string, Tensor>>;
+  readonly #config: DecoderConfig;
+  readonly #weights: SamplerWeights;
   readonly #scope = new Scope();
-  readonly #tables: Record<'cos' | 'sin', Tensor>;
+  /** cos and sin, where sessions compute. */
+  readonly #tables: Readonly<Record<string, Tensor>>;
   readonly #decode = new Map<string, DecodeProgram>();
   readonly #prefill = new Map<number, PrefillProgram>();
 
-  constructor(
+  private constructor(
     runtime: Runtime,
-    model: SampledModel,
-    weights: Readonly<Record<string, Tensor>>,
+    config: DecoderConfig,
+    weights: SamplerWeights,
     rows: number,
     capacity: number,
   ) {
     this.#runtime = runtime;
-    this.#model = model;
+    this.#config = config;
     this.#weights = weights;
-    this.cache = new KeyValueCache(model.config, rows, capacity);
-    this.promptCache = new KeyValueCache(model.config, 1, capacity);
-    this.logitBias = new Float32Array(model.config.vocabSize);
-    const { cos, sin } = rotaryTables(model.config, capacity);
-    const dims = [capacity, model.config.headSize / 2];
-    this.#tables = { cos: this.#tensor('float32', dims, cos), sin: this.#tensor('float32', dims, sin) };
+    this.cache = this.#scope.own(createCache(runtime, config, rows, capacity));
+    this.logitBias = new Float32Array(config.vocabSize);
+    const table = (): Tensor => this.#scope.own(runtime.allocate('float32', [capacity, config.headSize / 2]));
+    this.#tables = { cos: table(), sin: table() };
+  }
+
+  /** For batches of at most `rows` rows, each of at most `capacity` tokens. The weights' tensors stay the caller's. */
+  static async create(
+    runtime: Runtime,
+    config: DecoderConfig,
+    weights: SamplerWeights,
+    rows: number,
+    capacity: number,
+  ): Promise<SamplingPrograms> {
+    const programs = new SamplingPrograms(runtime, config, weights, rows, capacity);
+    const { cos, sin } = rotaryTables(config, capacity);
+    await programs.#tables['cos']!.write(cos);
+    await programs.#tables['sin']!.write(sin);
+    return programs;
   }
 
   /** For the first B rows of the cache. */
@@ -81,13 +95,13 @@ export class SamplingPrograms implements Disposable {
     const known = this.#decode.get(key);
     if (known) return known;
     const program = { ...newBuffers(B, 1), ...newDrawInputs(B), ...newDrawOutputs(B) };
-    const caches = this.cache.tensors(this.#runtime, this.#scope, B);
+    const caches = this.cache.batch(B);
     const binding = await this.#compile(
-      decodeGraph(this.#model.config, { B, capacity: this.cache.capacity }, variant),
+      decodeGraph(this.#config, { ...this.#shape, B }, variant),
       `decode [${B}] ${variant.draw} of ${this.cache.capacity}`,
       {
         ...this.#inputs(program, B, 1),
-        ...this.#weights,
+        ...this.#weights.tensors,
         ...this.#drawInputs(program, B, variant),
         ...caches.inputs,
       },
@@ -99,7 +113,11 @@ export class SamplingPrograms implements Disposable {
   }
 
   get vocabSize(): number {
-    return this.#model.config.vocabSize;
+    return this.#config.vocabSize;
+  }
+
+  get #shape(): Omit<CacheShape, 'B'> {
+    return { capacity: this.cache.capacity, joined: this.#weights.joined };
   }
 
   /** S tokens into the prompt cache. */
@@ -108,10 +126,10 @@ export class SamplingPrograms implements Disposable {
     if (known) return known;
     const buffers = newBuffers(1, S);
     const weights = Object.fromEntries(
-      Object.entries(this.#weights).filter(([name]) => name !== 'head' && name !== 'final_norm'),
+      Object.entries(this.#weights.tensors).filter(([name]) => name !== 'head' && name !== 'final_norm'),
     );
-    const caches = this.promptCache.tensors(this.#runtime, this.#scope, 1);
-    const graph = prefillGraph(this.#model.config, this.cache.capacity, S);
+    const caches = this.cache.prompt();
+    const graph = prefillGraph(this.#config, this.#shape, S);
     const binding = await this.#compile(
       graph,
       `prefill [${S}] of ${this.cache.capacity}`,
@@ -133,7 +151,9 @@ export class SamplingPrograms implements Disposable {
     inputs: Record<string, Tensor>,
     outputs: Record<string, Tensor>,
   ): Promise<Binding> {
-    const session = this.#scope.own(await this.#runtime.createSession(serialize(graph, label), { label }));
+    // The caches alone are input and output at once, and GroupQueryAttention updates those in place.
+    const options = { label, sharedBuffers: true };
+    const session = this.#scope.own(await this.#runtime.createSession(serialize(graph, label), options));
     return this.#scope.own(session.bind(inputs, outputs));
   }
 

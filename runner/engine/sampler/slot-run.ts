@@ -1,6 +1,7 @@
 // One call of the sampler: requests take slots, every step advances all slots by one token, ended slots go to those who
 // wait. When none waits, the slots still at work move together and the batch halves.
 import { bucketLength } from '../learner/micro-batches.ts';
+import type { RowMove } from './cache.ts';
 import type { DrawVariant } from './choose.ts';
 import type { Completion, SampleOptions, SampleRequest } from './completion.ts';
 import type { DecodeProgram, SamplingPrograms } from './programs.ts';
@@ -36,25 +37,32 @@ export class SlotRun {
     this.#slots = new Array<Active | undefined>(
       Math.min(programs.cache.rows, powerOfTwoAbove(requests.length)),
     ).fill(undefined);
+    programs.cache.begin(this.#slots.length);
     this.#completions = new Array<Completion>(requests.length);
   }
 
   async run(): Promise<Completion[]> {
     for (;;) {
       await this.#admit();
-      const B = this.#compact();
+      const B = await this.#compact();
       if (B === 0) return this.#completions;
       await this.#step(B);
     }
   }
 
   async #admit(): Promise<void> {
+    let slots: number[] = [];
+    let prompt: Int32Array | undefined;
     for (let slot = 0; slot < this.#slots.length && this.#waiting.length > 0; slot += 1) {
       if (this.#slots[slot] !== undefined) continue;
       const { index, request } = this.#waiting.pop()!;
-      await this.#prefill(request.prompt);
-      const position = request.prompt.length - 1;
-      this.#programs.cache.copyRow(this.#programs.promptCache, 0, slot, position);
+      if (prompt !== undefined && prompt !== request.prompt) {
+        await this.#share(prompt, slots);
+        slots = [];
+      }
+      prompt = request.prompt;
+      slots.push(slot);
+      const position = prompt.length - 1;
       this.#slots[slot] = {
         index,
         request,
@@ -63,15 +71,23 @@ export class SlotRun {
         samplingLogProbs: [],
         logProbsAtOne: [],
         position,
-        next: request.prompt[position]!,
+        next: prompt[position]!,
       };
     }
+    if (prompt !== undefined) await this.#share(prompt, slots);
   }
 
-  /** All but the last token of the prompt into the prompt cache; nothing to do for the neighbour of the same group. */
-  async #prefill(prompt: Int32Array): Promise<void> {
+  /** The prompt's cache, computed once, to all slots of its group. */
+  async #share(prompt: Int32Array, slots: readonly number[]): Promise<void> {
     const length = prompt.length - 1;
-    if (prompt === this.#prefilled || length === 0) return;
+    if (length === 0) return;
+    await this.#prefill(prompt, length);
+    await this.#programs.cache.admit(slots, length);
+  }
+
+  /** All but the last token of the prompt into the prompt's row; nothing to do for the neighbour of the same group. */
+  async #prefill(prompt: Int32Array, length: number): Promise<void> {
+    if (prompt === this.#prefilled) return;
     // What lies beyond `length` in the bucket writes cache entries that decoding overwrites before it reads them.
     const S = Math.min(bucketLength(length), this.#programs.cache.capacity);
     const program = await this.#programs.prefill(S);
@@ -85,18 +101,20 @@ export class SlotRun {
   }
 
   /** Rows to decode: a power of two that covers every slot at work, after moving them together if that halves it. */
-  #compact(): number {
+  async #compact(): Promise<number> {
     const busy = this.#slots.filter((active) => active !== undefined).length;
     if (busy === 0) return 0;
     const B = powerOfTwoAbove(busy);
+    const moves: RowMove[] = [];
     for (let from = this.#slots.length - 1; from >= B; from -= 1) {
       const active = this.#slots[from];
       if (active === undefined) continue;
       const to = this.#slots.indexOf(undefined);
-      this.#programs.cache.copyRow(this.#programs.cache, from, to, active.position);
+      moves.push({ from, to, length: active.position });
       this.#slots[to] = active;
       this.#slots[from] = undefined;
     }
+    await this.#programs.cache.shrink(B, moves);
     return B;
   }
 

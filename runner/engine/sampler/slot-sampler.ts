@@ -1,16 +1,15 @@
 // Continuous batching over slots: a request takes a slot, its prompt's cache is computed once for its group and copied in,
 // and every step advances all slots by one token. A slot that ends is given to the next request; when none waits, the
-// slots still at work move together and the batch halves. Limits: float32 on the CPU provider;
-// one set of options for all requests of a call.
+// slots still at work move together and the batch halves. Limits: float32; one set of options for all requests of a call.
 import { bucketLength } from '../learner/micro-batches.ts';
-import type { Runtime, Tensor } from '../ort/runtime.ts';
-import { Scope } from '../ort/scope.ts';
+import type { DecoderConfig } from '../models/config.ts';
+import type { Runtime } from '../ort/runtime.ts';
 import type { Completion, SampleOptions, SampleRequest, Sampler } from './completion.ts';
 import { SamplingPrograms } from './programs.ts';
 import { powerOfTwoAbove, SlotRun } from './slot-run.ts';
 import { checkOptions } from './settings.ts';
-import { samplerWeights } from './sampler-weights.ts';
-import type { SampledModel } from './sampler-weights.ts';
+import { samplerWeights } from './sampled-model.ts';
+import type { SampledModel, SamplerWeights } from './sampled-model.ts';
 
 export interface SlotLimits {
   /** Rows decoded at once, at most. */
@@ -21,34 +20,35 @@ export interface SlotLimits {
 
 export class SlotSampler implements Sampler {
   readonly #runtime: Runtime;
-  readonly #model: SampledModel;
+  readonly #config: DecoderConfig;
   readonly #limits: SlotLimits;
-  readonly #scope = new Scope();
-  readonly #weights: Record<string, Tensor>;
+  readonly #weights: SamplerWeights;
   #programs: SamplingPrograms | undefined;
 
+  /** Throws where the model cannot be sampled from. */
   constructor(
     runtime: Runtime,
     model: SampledModel,
     limits: SlotLimits = { rows: 512, cacheTokens: 131_072 },
   ) {
     this.#runtime = runtime;
-    this.#model = model;
+    checkHeadSize(model.config);
+    this.#config = model.config;
     this.#limits = limits;
-    this.#weights = samplerWeights(runtime, this.#scope, model);
+    this.#weights = samplerWeights(model);
   }
 
   async generate(requests: readonly SampleRequest[], options: SampleOptions): Promise<Completion[]> {
     if (requests.length === 0) return [];
-    checkOptions(options, this.#model.config.vocabSize);
+    checkOptions(options, this.#config.vocabSize);
     requests.forEach((request, i) => this.#check(request, i));
     const longest = requests.reduce(
       (most, { prompt, maxTokens }) => Math.max(most, prompt.length + maxTokens),
       0,
     );
-    const programs = this.#programsFor(
+    const programs = await this.#programsFor(
       requests.length,
-      Math.min(bucketLength(longest), bucketLength(this.#model.config.maxPositions)),
+      Math.min(bucketLength(longest), bucketLength(this.#config.maxPositions)),
     );
     return new SlotRun(programs, requests, options).run();
   }
@@ -56,11 +56,10 @@ export class SlotSampler implements Sampler {
   [Symbol.dispose](): void {
     this.#programs?.[Symbol.dispose]();
     this.#programs = undefined;
-    this.#scope[Symbol.dispose]();
   }
 
   #check({ prompt, maxTokens }: SampleRequest, i: number): void {
-    const limit = this.#model.config.maxPositions;
+    const limit = this.#config.maxPositions;
     if (prompt.length === 0)
       throw new RangeError(`request ${i}: the prompt has no token; begin it with the model's BOS`);
     if (maxTokens < 1) throw new RangeError(`request ${i}: maxTokens is ${maxTokens}, it must be at least 1`);
@@ -72,7 +71,7 @@ export class SlotSampler implements Sampler {
   }
 
   /** Caches and sessions are kept while they suffice: a run's steps are of like shape. */
-  #programsFor(requests: number, capacity: number): SamplingPrograms {
+  async #programsFor(requests: number, capacity: number): Promise<SamplingPrograms> {
     const within = Math.max(1, Math.floor(this.#limits.cacheTokens / capacity));
     const rows = Math.min(
       powerOfTwoAbove(requests),
@@ -81,8 +80,23 @@ export class SlotSampler implements Sampler {
     const { cache } = this.#programs ?? {};
     if (cache === undefined || cache.capacity !== capacity || cache.rows < rows) {
       this.#programs?.[Symbol.dispose]();
-      this.#programs = new SamplingPrograms(this.#runtime, this.#model, this.#weights, rows, capacity);
+      this.#programs = undefined;
+      this.#programs = await SamplingPrograms.create(
+        this.#runtime,
+        this.#config,
+        this.#weights,
+        rows,
+        capacity,
+      );
     }
     return this.#programs!;
   }
+}
+
+/** Throws on what the cached attention of ONNX Runtime has no kernel for. */
+function checkHeadSize({ headSize }: DecoderConfig): void {
+  if (headSize % 8 !== 0)
+    throw new RangeError(
+      `sampling needs a head size that is a multiple of 8 (GroupQueryAttention), this model has ${headSize}: choose another head_dim, or hidden_size / num_attention_heads`,
+    );
 }

@@ -68,7 +68,7 @@ describe.skipIf(testDataDir === undefined)(`goldens (skipped if ${noTestData})`,
           expect(Math.abs(logProbs[next]![ids.length]! / expected - 1)).toBeLessThan(1e-3);
         });
         // The reference that the gradient checks rest on reads the same logits.
-        const reference = referenceLogits(learner.config, learner.namedWeights(), ids).at(-1)!;
+        const reference = referenceLogits(learner.config, await learner.namedWeights(), ids).at(-1)!;
         last_logits.forEach((logit, next) => expect(reference[next]).toBeCloseTo(logit, 5));
       }
     } finally {

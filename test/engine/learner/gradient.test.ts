@@ -80,7 +80,7 @@ describe.each([
     const learner = await Learner.create(runtime, config, weights);
     try {
       await learner.forwardBackward(sequences, { temperature });
-      for (const [name, { data }] of learner.namedGradients()) {
+      for (const [name, { data }] of await learner.namedGradients()) {
         const { at, slopes } = differences(config, weights, name, 12);
         const distance = relativeDistance(
           at.map((index) => data[index]!),

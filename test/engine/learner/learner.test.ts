@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { Learner } from '../../../runner/engine/learner/learner.ts';
 import type { WeightedSequence } from '../../../runner/engine/learner/micro-batches.ts';
 import { sliceBatch } from '../../../runner/engine/learner/slices.ts';
+import type { Weights } from '../../../runner/engine/models/initialize.ts';
 import type { AdamWOptions } from '../../../runner/engine/optimizer/adamw.ts';
 import { tinyConfig } from '../models/tiny-config.ts';
 import { leakCheckedRuntime, livelyWeights, relativeDistance, sequence } from './support.ts';
@@ -39,14 +40,13 @@ async function withLearner<T>(
   }
 }
 
-const flatGradient = (learner: Learner): number[] =>
-  [...learner.namedGradients().values()].flatMap(({ data }) => [...data]);
-const flatWeights = (learner: Learner): number[] =>
-  [...learner.namedWeights().values()].flatMap(({ data }) => [...data]);
+const flat = (weights: Weights): number[] => [...weights.values()].flatMap(({ data }) => [...data]);
+const flatGradient = async (learner: Learner): Promise<number[]> => flat(await learner.namedGradients());
+const flatWeights = async (learner: Learner): Promise<number[]> => flat(await learner.namedWeights());
 
 describe('micro-batches change nothing', () => {
   const whole = (): Promise<number[]> =>
-    withLearner(async (learner) => (await learner.forwardBackward(batch, at1), flatGradient(learner)));
+    withLearner(async (learner) => (await learner.forwardBackward(batch, at1), await flatGradient(learner)));
 
   test.each([1, 2, 4, 8])('%i calls of equal shares', async (calls) => {
     const parts = Array.from({ length: calls }, (_, i) =>
@@ -54,7 +54,7 @@ describe('micro-batches change nothing', () => {
     );
     const gradient = await withLearner(async (learner) => {
       for (const part of parts) await learner.forwardBackward(part, at1);
-      return flatGradient(learner);
+      return await flatGradient(learner);
     });
     expect(relativeDistance(gradient, await whole())).toBeLessThan(1e-6);
   });
@@ -66,13 +66,13 @@ describe('micro-batches change nothing', () => {
         async (learner) => {
           await learner.forwardBackward(batch.slice(0, 10), at1);
           await learner.forwardBackward(batch.slice(10), at1);
-          return flatGradient(learner);
+          return await flatGradient(learner);
         },
         undefined,
         config,
       );
       const whole = await withLearner(
-        async (learner) => (await learner.forwardBackward(batch, at1), flatGradient(learner)),
+        async (learner) => (await learner.forwardBackward(batch, at1), await flatGradient(learner)),
         undefined,
         config,
       );
@@ -83,7 +83,7 @@ describe('micro-batches change nothing', () => {
   test.each([8, 32, 64])('a budget of %i tokens', async (tokenBudget) => {
     const [gradient, logProbs] = await withLearner(async (learner) => {
       const scores = await learner.forwardBackward(batch, at1);
-      return [flatGradient(learner), scores.logProbs] as const;
+      return [await flatGradient(learner), scores.logProbs] as const;
     }, tokenBudget);
     expect(relativeDistance(gradient, await whole())).toBeLessThan(1e-6);
     const expected = await withLearner((learner) => learner.score(batch, at1));
@@ -102,14 +102,14 @@ test('a micro-batch of several slices has the gradient of its sequences apart', 
     );
   });
   const whole = await withLearner(
-    async (learner) => (await learner.forwardBackward(long, at1), flatGradient(learner)),
+    async (learner) => (await learner.forwardBackward(long, at1), await flatGradient(learner)),
     undefined,
     wide,
   );
   const apart = await withLearner(
     async (learner) => {
       for (const one of long) await learner.forwardBackward([one], at1);
-      return flatGradient(learner);
+      return await flatGradient(learner);
     },
     undefined,
     wide,
@@ -134,30 +134,30 @@ describe('steps', () => {
     withLearner(async (learner) => {
       await expect(learner.step(adamw)).rejects.toThrow(/step without gradients/);
       await learner.forwardBackward(batch, at1);
-      const first = flatGradient(learner);
+      const first = await flatGradient(learner);
       await learner.step({ ...adamw, lr: 0 });
       await expect(learner.step(adamw)).rejects.toThrow(/step without gradients/);
       await learner.forwardBackward(batch, at1);
-      expect(flatGradient(learner)).toEqual(first);
+      expect(await flatGradient(learner)).toEqual(first);
     }));
 
   test('a batch of nothing but zero weights has a zero gradient, and leaves unmoved weights where they are', () =>
     withLearner(async (learner) => {
-      const before = flatWeights(learner);
+      const before = await flatWeights(learner);
       const { logProbs } = await learner.forwardBackward([sequence([1, 2, 3], [0, 0, 0])], at1);
       expect(logProbs[0]![2]).toBeLessThan(0);
       expect(await learner.step({ ...adamw, weightDecay: 0 })).toEqual({ gradNorm: 0, updateNorm: 0 });
-      expect(flatWeights(learner)).toEqual(before);
+      expect(await flatWeights(learner)).toEqual(before);
     }));
 
   test('a gradient that is not finite is reported and changes nothing', () =>
     withLearner(async (learner) => {
-      const before = flatWeights(learner);
+      const before = await flatWeights(learner);
       await learner.forwardBackward([sequence([1, 2, 3], [0, 1, Infinity])], at1);
       const { gradNorm } = await learner.step(adamw);
       expect(Number.isFinite(gradNorm)).toBe(false);
-      expect(flatWeights(learner)).toEqual(before);
-      expect(learner.state.stepCount).toBe(0);
+      expect(await flatWeights(learner)).toEqual(before);
+      expect((await learner.state()).stepCount).toBe(0);
     }));
 
   test('resumed from a state, training ends with the same bits', async () => {
@@ -167,10 +167,10 @@ describe('steps', () => {
         await learner.step(adamw);
       }
     };
-    const whole = await withLearner(async (learner) => (await train(learner, 5), flatWeights(learner)));
+    const whole = await withLearner(async (learner) => (await train(learner, 5), await flatWeights(learner)));
     const resumed = await withLearner(async (learner) => {
       await train(learner, 2);
-      const { weights, firstMoment, secondMoment, stepCount } = learner.state;
+      const { weights, firstMoment, secondMoment, stepCount } = await learner.state();
       const copy = {
         weights: weights.slice(),
         firstMoment: firstMoment.slice(),
@@ -178,9 +178,9 @@ describe('steps', () => {
         stepCount,
       };
       return await withLearner(async (other) => {
-        other.restore(copy);
+        await other.restore(copy);
         await train(other, 3);
-        return flatWeights(other);
+        return await flatWeights(other);
       });
     });
     expect(resumed).toEqual(whole);
@@ -190,19 +190,18 @@ describe('steps', () => {
     withLearner(async (learner) => {
       await learner.forwardBackward(batch, at1);
       await learner.step(adamw);
-      learner.resetMoments();
-      expect(learner.state.stepCount).toBe(0);
-      expect(
-        learner.state.firstMoment.every((x) => x === 0) && learner.state.secondMoment.every((x) => x === 0),
-      ).toBe(true);
+      await learner.resetMoments();
+      expect((await learner.state()).stepCount).toBe(0);
+      const { firstMoment, secondMoment } = await learner.state();
+      expect([...firstMoment, ...secondMoment].every((x) => x === 0)).toBe(true);
     }));
 
   test('a state of another model is refused', () =>
     withLearner(async (learner) => {
-      const { weights, firstMoment, stepCount } = learner.state;
-      expect(() =>
+      const { weights, firstMoment, stepCount } = await learner.state();
+      await expect(
         learner.restore({ weights, firstMoment, secondMoment: new Float32Array(3), stepCount }),
-      ).toThrow(/secondMoment has 3 elements/);
+      ).rejects.toThrow(/secondMoment has 3 elements/);
     }));
 });
 

@@ -28,7 +28,9 @@ async function run(
     await learner.forwardBackward(batch, { temperature: 0.8 });
     const { logProbs, plan } = await learner.forwardBackward(batch, { temperature: 0.8 });
     return {
-      gradients: new Map([...learner.namedGradients()].map(([name, { data }]) => [name, data.slice()])),
+      gradients: new Map(
+        [...(await learner.namedGradients())].map(([name, { data }]) => [name, data.slice()]),
+      ),
       logProbs: Float32Array.from(logProbs.flatMap((row) => [...row])),
       modes: [...new Set(plan.map(({ activations, attentionChunk }) => `${activations} ${attentionChunk}`))],
     };

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { Graph } from '../../../runner/engine/graph/graph.ts';
 import { elementCount } from '../../../runner/engine/graph/shape.ts';
 import { keysOfChunk } from '../../../runner/engine/learner/chunk-sessions.ts';
-import { headChunkSize } from '../../../runner/engine/learner/head.ts';
+import { headChunkSize } from '../../../runner/engine/learner/head-definition.ts';
 import { microBatchBytes, planMicroBatches } from '../../../runner/engine/learner/memory-plan.ts';
 import type { MemoryBudget } from '../../../runner/engine/learner/memory-plan.ts';
 import { rowChunk } from '../../../runner/engine/learner/slices.ts';

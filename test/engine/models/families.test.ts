@@ -14,7 +14,7 @@ import {
   headName,
 } from '../../../runner/engine/models/decoder-tensors.ts';
 import type { Weights } from '../../../runner/engine/models/initialize.ts';
-import { packWeights, parameterLayout } from '../../../runner/engine/models/parameters.ts';
+import { loadParameters } from '../../../runner/engine/learner/parameter-set.ts';
 import { drawKey, drawStream } from '../../../runner/engine/random/draws.ts';
 import { SlotSampler } from '../../../runner/engine/sampler/slot-sampler.ts';
 import { evaluate } from '../graph/compiled-graph.ts';
@@ -113,7 +113,7 @@ describe.each(tinyFamilies)('%s', (_, hf) => {
         sequences.map(({ ids, weights: w }) => sequence(ids, w)),
         { temperature },
       );
-      const gradients = learner.namedGradients();
+      const gradients = await learner.namedGradients();
       expect([...gradients.keys()].sort()).toEqual([...reference.gradients.keys()].sort());
       for (const [name, { data }] of gradients)
         expect(largestError(data, reference.gradients.get(name)!), name).toBeLessThan(1e-4);
@@ -121,12 +121,8 @@ describe.each(tinyFamilies)('%s', (_, hf) => {
   });
 
   test('the sampler draws from the distribution that the learner scores', async () => {
-    const layout = parameterLayout(config);
-    const sampler = new SlotSampler(runtime, {
-      config,
-      layout,
-      weights: packWeights(config, layout, weights),
-    });
+    const live = await loadParameters(runtime, config, weights);
+    const sampler = new SlotSampler(runtime, { config, weights: live });
     const prompts = [[3], [5, 4, 18, 2, 0, 7, 7, 1, 9], [2, 11]].map((ids) => Int32Array.from(ids));
     const requests = prompts.flatMap((prompt, p) =>
       [0, 1].map((g) => ({ prompt, maxTokens: 40, draw: drawStream(drawKey(3, 'test', 1), p, g) })),
@@ -151,6 +147,7 @@ describe.each(tinyFamilies)('%s', (_, hf) => {
       });
     } finally {
       sampler[Symbol.dispose]();
+      live[Symbol.dispose]();
     }
   });
 });

@@ -13,7 +13,12 @@ import {
 import type { LoraConfig } from '../../../runner/engine/models/lora.ts';
 import { linearRoles } from '../../../runner/engine/models/decoder-tensors.ts';
 import { mergeAdapters } from '../../../runner/engine/models/merge-adapters.ts';
-import { adapterLayout, packAdapters, parameterLayout } from '../../../runner/engine/models/parameters.ts';
+import {
+  adapterLayout,
+  checkAdapters,
+  packTensors,
+  parameterLayout,
+} from '../../../runner/engine/models/parameters.ts';
 import { leakCheckedRuntime, livelyWeights } from '../learner/support.ts';
 import { Float64Decoder } from './float64-decoder.ts';
 import { graphPass } from './graph-pass.ts';
@@ -147,11 +152,11 @@ describe('tensors', () => {
     const layout = adapterLayout(tinyConfig, everywhere);
     expect(layout.decayedSize).toBe(layout.size);
     const adapters = livelyAdapters(tinyConfig, everywhere, 1);
-    expect(packAdapters(layout, adapters).length).toBe(layout.size);
+    expect(packTensors(layout, adapters).length).toBe(layout.size);
     const lacking = new Map(adapters);
     lacking.delete(adapterTensorName(1, 'o_lora_B'));
-    expect(() => packAdapters(layout, lacking)).toThrow('layers.1.self_attn.o_proj.lora_B.weight');
-    expect(() => packAdapters(adapterLayout(tinyConfig, some), adapters)).toThrow('no use for');
+    expect(() => checkAdapters(layout, lacking)).toThrow('layers.1.self_attn.o_proj.lora_B.weight');
+    expect(() => checkAdapters(adapterLayout(tinyConfig, some), adapters)).toThrow('no use for');
   });
 
   test('are counted', () => {

@@ -1,23 +1,53 @@
 import { describe, expect, test } from 'vitest';
 import { AdamW } from '../../../runner/engine/optimizer/adamw.ts';
-import type { AdamWOptions, OptimizedArenas } from '../../../runner/engine/optimizer/adamw.ts';
+import type { AdamWOptions, UpdatePiece } from '../../../runner/engine/optimizer/adamw.ts';
 import { chunkElements, flatChunks } from '../../../runner/engine/optimizer/flat-chunks.ts';
+import type { FlatChunk } from '../../../runner/engine/optimizer/flat-chunks.ts';
+import type { Tensor } from '../../../runner/engine/ort/runtime.ts';
+import { Scope } from '../../../runner/engine/ort/scope.ts';
 import { leakCheckedRuntime } from '../learner/support.ts';
 
 const runtime = leakCheckedRuntime();
 const defaults: AdamWOptions = { lr: 1e-3, beta1: 0.9, beta2: 0.95, eps: 1e-8, weightDecay: 0 };
 
-function arenasOf(weights: Float32Array, decayedSize = weights.length): OptimizedArenas {
+interface Arenas {
+  readonly weights: Float32Array;
+  readonly gradients: Float32Array;
+  readonly firstMoment: Float32Array;
+  readonly secondMoment: Float32Array;
+  /** Elements before this one are subject to weight decay. */
+  readonly decayedSize: number;
+}
+
+function arenasOf(weights: Float32Array, decayedSize = weights.length): Arenas {
   const zeros = (): Float32Array => new Float32Array(weights.length);
   return { weights, gradients: zeros(), firstMoment: zeros(), secondMoment: zeros(), decayedSize };
 }
 
-async function withAdamW<T>(arenas: OptimizedArenas, use: (optimizer: AdamW) => Promise<T>): Promise<T> {
-  const optimizer = await AdamW.create(runtime, arenas);
+/** AdamW over chunks of the arenas. */
+async function withAdamW<T>(arenas: Arenas, use: (optimizer: AdamW) => Promise<T>): Promise<T> {
+  const { weights, gradients, firstMoment, secondMoment, decayedSize } = arenas;
+  const scope = new Scope();
+  const view = (arena: Float32Array, { begin, end }: FlatChunk): Tensor =>
+    scope.own(runtime.tensor('float32', [end - begin], arena.subarray(begin, end)));
+  const pieces = (begin: number, end: number, decayed: boolean): UpdatePiece[] =>
+    flatChunks(begin, end).map((chunk) => ({
+      weight: view(weights, chunk),
+      gradient: view(gradients, chunk),
+      first: view(firstMoment, chunk),
+      second: view(secondMoment, chunk),
+      decayed,
+    }));
   try {
+    const optimizer = scope.own(
+      await AdamW.create(runtime, {
+        gradients: flatChunks(0, weights.length).map((chunk) => view(gradients, chunk)),
+        updates: [...pieces(0, decayedSize, true), ...pieces(decayedSize, weights.length, false)],
+      }),
+    );
     return await use(optimizer);
   } finally {
-    optimizer[Symbol.dispose]();
+    scope[Symbol.dispose]();
   }
 }
 
@@ -29,7 +59,7 @@ class Reference {
   readonly #decayedSize: number;
   #step = 0;
 
-  constructor({ weights, decayedSize }: OptimizedArenas) {
+  constructor({ weights, decayedSize }: Arenas) {
     this.weights = Float64Array.from(weights);
     this.#first = new Float64Array(weights.length);
     this.#second = new Float64Array(weights.length);

@@ -9,7 +9,7 @@ import { Scope } from '../../../runner/engine/ort/scope.ts';
 import { matMulModel } from '../../support/tiny-models.ts';
 import { runtimeCases } from './runtime-cases.ts';
 
-runtimeCases('c-api');
+runtimeCases({ name: 'c-api', provider: 'cpu' });
 
 const script = (name: string) => join(import.meta.dirname, name);
 

@@ -1,3 +1,3 @@
 import { runtimeCases } from './runtime-cases.ts';
 
-runtimeCases('onnxruntime-node');
+runtimeCases({ name: 'onnxruntime-node', provider: 'cpu' });

@@ -9,13 +9,17 @@ import { addModel, matMulModel, tinyModel } from '../../support/tiny-models.ts';
 const nothing = { sessions: 0, tensors: 0, bindings: 0 };
 const float32 = (...values: number[]) => Float32Array.from(values);
 
-export function runtimeCases(name: Runtime['name']): void {
-  describe(`runtime ${name}`, () => {
+/** `create` makes a runtime of that name, provider and 2 threads at every call. */
+export function runtimeCases(
+  { name, provider }: Pick<Runtime, 'name' | 'provider'>,
+  create: () => Runtime = () => createRuntime({ threads: 2, binding: name, provider }),
+): void {
+  describe(`runtime ${name} on ${provider}`, () => {
     let runtime: Runtime;
     let scope: Scope;
 
     beforeAll(() => {
-      runtime = createRuntime({ threads: 2, binding: name });
+      runtime = create();
     });
     afterAll(() => runtime[Symbol.dispose]());
     beforeEach(() => {
@@ -43,7 +47,7 @@ export function runtimeCases(name: Runtime['name']): void {
       scope.own(add.bind({ x, d }, { y }));
 
     it('says what it is', () => {
-      expect(runtime).toMatchObject({ name, provider: 'cpu', version: '1.30.0', threads: 2 });
+      expect(runtime).toMatchObject({ name, provider, version: '1.30.0', threads: 2 });
     });
 
     it('allocates where it computes: zeros, which can be written, read and zeroed again', async () => {
@@ -97,7 +101,13 @@ export function runtimeCases(name: Runtime['name']): void {
         ['float64', new Float64Array([0.1, 1e300]), new Float64Array([0.2, 2e300])],
         ['int32', new Int32Array([-1, 2_000_000]), new Int32Array([-2, 4_000_000])],
         ['int64', new BigInt64Array([-1n, 2n ** 60n]), new BigInt64Array([-2n, 2n ** 61n])],
-      ] as const)('adds %s exactly', async (dtype, data, doubled) => {
+      ] as const)('adds %s exactly, or says that the device has no kernel', async (dtype, data, doubled) => {
+        if (provider === 'webgpu' && dtype !== 'int32') {
+          await expect(session(addModel([2], dtype))).rejects.toThrow(
+            'fallback to CPU EP has been explicitly disabled',
+          );
+          return;
+        }
         const x = tensor(dtype, [2], data);
         const y = tensor(dtype, [2]);
         (await boundAdd(x, x, y)).runSync();
@@ -222,7 +232,7 @@ export function runtimeCases(name: Runtime['name']): void {
       });
 
       it('tensors of another runtime', async () => {
-        const other = scope.own(createRuntime({ threads: 2, binding: name }));
+        const other = scope.own(create());
         const stranger = scope.own(other.tensor('float32', [2]));
         const add = await session(addModel([2]));
         const x = tensor('float32', [2]);
@@ -296,7 +306,7 @@ export function runtimeCases(name: Runtime['name']): void {
       });
 
       it('of the runtime refuses new work and lets sessions finish theirs', async () => {
-        const short = createRuntime({ threads: 2, binding: name });
+        const short = create();
         const add = await short.createSession(addModel([1]));
         const x = short.tensor('float32', [1], float32(3));
         const binding = add.bind({ x, d: x }, { y: x });

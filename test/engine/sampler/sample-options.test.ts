@@ -3,13 +3,13 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readModelWeights } from '../../../runner/checkpoint/safetensors.ts';
+import { loadParameters } from '../../../runner/engine/learner/parameter-set.ts';
 import { parseModelConfig } from '../../../runner/engine/models/config.ts';
-import { packWeights, parameterLayout } from '../../../runner/engine/models/parameters.ts';
 import { createRuntime } from '../../../runner/engine/ort/create.ts';
 import type { Runtime } from '../../../runner/engine/ort/runtime.ts';
 import { drawKey, drawStream } from '../../../runner/engine/random/draws.ts';
 import type { Completion, SampleOptions, SampleRequest } from '../../../runner/engine/sampler/completion.ts';
-import type { SampledModel } from '../../../runner/engine/sampler/sampler-weights.ts';
+import type { SampledModel } from '../../../runner/engine/sampler/sampled-model.ts';
 import { SlotSampler } from '../../../runner/engine/sampler/slot-sampler.ts';
 import { StopStrings } from '../../../runner/engine/sampler/stop-strings.ts';
 import { Tokenizer } from '../../../runner/engine/tokenizer/tokenizer.ts';
@@ -35,11 +35,11 @@ describe.skipIf(testDataDir === undefined)(
         JSON.parse(readFileSync(`${directory}/config.json`, 'utf8')),
         directory,
       );
-      const layout = parameterLayout(config);
-      model = { config, layout, weights: packWeights(config, layout, await readModelWeights(directory)) };
+      model = { config, weights: await loadParameters(runtime, config, await readModelWeights(directory)) };
       tokenizer = await Tokenizer.load(directory);
     });
     afterAll(() => {
+      model.weights[Symbol.dispose]();
       expect(runtime.stats()).toEqual({ sessions: 0, tensors: 0, bindings: 0 });
       runtime[Symbol.dispose]();
     });

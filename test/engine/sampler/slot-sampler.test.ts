@@ -2,20 +2,19 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readModelWeights } from '../../../runner/checkpoint/safetensors.ts';
+import { loadParameters } from '../../../runner/engine/learner/parameter-set.ts';
 import { parseModelConfig } from '../../../runner/engine/models/config.ts';
-import { packWeights, parameterLayout } from '../../../runner/engine/models/parameters.ts';
 import { createRuntime } from '../../../runner/engine/ort/create.ts';
 import type { Runtime } from '../../../runner/engine/ort/runtime.ts';
 import { drawKey, drawStream } from '../../../runner/engine/random/draws.ts';
 import type { SampleRequest } from '../../../runner/engine/sampler/completion.ts';
-import type { SampledModel } from '../../../runner/engine/sampler/sampler-weights.ts';
+import type { SampledModel } from '../../../runner/engine/sampler/sampled-model.ts';
 import { SlotSampler } from '../../../runner/engine/sampler/slot-sampler.ts';
 import { noTestData, testData, testDataDir } from '../../support/test-data.ts';
 
-async function loadModel(directory: string): Promise<SampledModel> {
+async function loadModel(runtime: Runtime, directory: string): Promise<SampledModel> {
   const config = parseModelConfig(JSON.parse(readFileSync(`${directory}/config.json`, 'utf8')), directory);
-  const layout = parameterLayout(config);
-  return { config, layout, weights: packWeights(config, layout, await readModelWeights(directory)) };
+  return { config, weights: await loadParameters(runtime, config, await readModelWeights(directory)) };
 }
 
 const prompts = [
@@ -41,9 +40,10 @@ describe.skipIf(testDataDir === undefined)(
     let model: SampledModel;
     beforeAll(async () => {
       runtime = createRuntime();
-      model = await loadModel(testData('stories260K/hf'));
+      model = await loadModel(runtime, testData('stories260K/hf'));
     });
     afterAll(() => {
+      model.weights[Symbol.dispose]();
       expect(runtime.stats()).toEqual({ sessions: 0, tensors: 0, bindings: 0 });
       runtime[Symbol.dispose]();
     });
@@ -132,12 +132,12 @@ describe.skipIf(testDataDir === undefined)(
     });
 
     it('follows the weights: an update shows in the next rollouts', async () => {
-      const changed: SampledModel = { ...model, weights: model.weights.slice() };
+      const changed = await loadModel(runtime, testData('stories260K/hf'));
       const sampler = new SlotSampler(runtime, changed);
       try {
         const request = requestsOf(1).slice(0, 1);
         const [before] = await sampler.generate(request, { temperature: 0, endIds: [] });
-        changed.weights.fill(0, changed.layout.slots.get('model.norm.weight')!.offset);
+        await changed.weights.tensor('model.norm.weight').zero();
         const [after] = await sampler.generate(request, { temperature: 0, endIds: [] });
         // Without the final norm every logit is 0: the first word, at probability 1 / 512.
         expect([...after!.tokens].every((token) => token === 0)).toBe(true);
@@ -145,6 +145,7 @@ describe.skipIf(testDataDir === undefined)(
         expect([...before!.tokens]).not.toEqual([...after!.tokens]);
       } finally {
         sampler[Symbol.dispose]();
+        changed.weights[Symbol.dispose]();
       }
     });
 

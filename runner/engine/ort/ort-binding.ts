@@ -1,14 +1,18 @@
 // A prepared run: the session and the tensors it points at, all held until it is disposed and its
 // last run has ended.
-import type { Backend, BoundValue, PreparedRun } from './backend.ts';
+import type { BoundTensor, NativeTensor, PreparedRun } from './backend.ts';
+import type { DeviceTensor } from './device-tensor.ts';
 import type { HostTensor } from './host-tensor.ts';
 import { explain } from './ort-error.ts';
+import type { SessionContext } from './ort-session.ts';
 import { SharedHandle } from './shared-handle.ts';
 import type { Binding } from './runtime.ts';
 
+export type OrtTensor<V> = HostTensor<V> | DeviceTensor<V>;
+
 interface BoundTensors<V> {
-  readonly inputs: ReadonlyMap<string, HostTensor<V>>;
-  readonly outputs: ReadonlyMap<string, HostTensor<V>>;
+  readonly inputs: ReadonlyMap<string, OrtTensor<V>>;
+  readonly outputs: ReadonlyMap<string, OrtTensor<V>>;
 }
 
 interface BoundSession {
@@ -16,29 +20,43 @@ interface BoundSession {
   assertLive(): void;
 }
 
-export class HostBinding<V, S> implements Binding {
+export class OrtBinding<V, S> implements Binding {
   readonly #session: BoundSession;
   readonly #prepared: SharedHandle<PreparedRun>;
-  readonly #tensors: readonly (readonly [string, HostTensor<V>])[];
+  readonly #tensors: readonly (readonly [string, OrtTensor<V>])[];
   #running = false;
   #disposed = false;
 
   constructor(
     session: BoundSession,
     handle: SharedHandle<S>,
-    backend: Backend<V, S>,
+    { backend, sharedBuffers, countBinding }: SessionContext<V, S>,
     { inputs, outputs }: BoundTensors<V>,
-    count: (end: () => void) => () => void,
   ) {
     this.#session = session;
     this.#tensors = [...inputs, ...outputs];
-    const prepared = backend.prepare(handle.value, boundValues(inputs), boundValues(outputs));
-    const held = [handle.retain(), ...this.#tensors.map(([, tensor]) => tensor.retain())];
-    const end = count(() => {
-      prepared.release();
+    const held: SharedHandle<unknown>[] = [handle.retain()];
+    const bound = (tensors: ReadonlyMap<string, OrtTensor<V>>): BoundTensor<V>[] =>
+      Array.from(tensors, ([name, tensor]) => {
+        const native: SharedHandle<NativeTensor<V>> = tensor.retain();
+        held.push(native);
+        return { name, tensor: native.value };
+      });
+    const letGo = () => {
       for (const one of held) one.release();
-    });
-    this.#prepared = new SharedHandle(prepared, end);
+    };
+    try {
+      const [from, to] = [bound(inputs), bound(outputs)];
+      const prepared = backend.prepare({ session: handle.value, inputs: from, outputs: to, sharedBuffers });
+      const end = countBinding(() => {
+        prepared.release();
+        letGo();
+      });
+      this.#prepared = new SharedHandle(prepared, end);
+    } catch (error) {
+      letGo();
+      throw error;
+    }
   }
 
   async run(): Promise<void> {
@@ -79,12 +97,4 @@ export class HostBinding<V, S> implements Binding {
       if (tensor.disposed) throw new Error(`${label}: the tensor bound to ${name} was disposed`);
     }
   }
-}
-
-function boundValues<V>(tensors: ReadonlyMap<string, HostTensor<V>>): BoundValue<V>[] {
-  return Array.from(tensors, ([name, tensor]) => ({
-    name,
-    value: tensor.native,
-    data: tensor.data,
-  }));
 }

@@ -1,7 +1,8 @@
 // A compiled model: its names, and bindings of tensors to it.
 import type { Backend, NativeSession } from './backend.ts';
-import { HostBinding } from './host-binding.ts';
+import { DeviceTensor } from './device-tensor.ts';
 import { HostTensor } from './host-tensor.ts';
+import { OrtBinding, type OrtTensor } from './ort-binding.ts';
 import { explain } from './ort-error.ts';
 import type { SharedHandle } from './shared-handle.ts';
 import { matchTensors, type ValueInfo } from './signature.ts';
@@ -10,11 +11,12 @@ import type { Binding, Runtime, Session, Tensor } from './runtime.ts';
 export interface SessionContext<V, S> {
   readonly runtime: Runtime;
   readonly backend: Backend<V, S>;
+  readonly sharedBuffers: boolean;
   /** Counts a binding as live until the returned function has ended it. */
   readonly countBinding: (end: () => void) => () => void;
 }
 
-export class HostSession<V, S> implements Session {
+export class OrtSession<V, S> implements Session {
   readonly label: string;
   readonly inputNames: readonly string[];
   readonly outputNames: readonly string[];
@@ -43,9 +45,8 @@ export class HostSession<V, S> implements Session {
       inputs: this.#match('input', this.#signature.inputs, inputs),
       outputs: this.#match('output', this.#signature.outputs, outputs),
     };
-    const { backend, countBinding } = this.#context;
     try {
-      return new HostBinding(this, this.#handle, backend, matched, countBinding);
+      return new OrtBinding(this, this.#handle, this.#context, matched);
     } catch (error) {
       throw explain(error, this.label);
     }
@@ -65,13 +66,14 @@ export class HostSession<V, S> implements Session {
     kind: 'input' | 'output',
     infos: readonly ValueInfo[],
     tensors: Record<string, Tensor>,
-  ): Map<string, HostTensor<V>> {
+  ): Map<string, OrtTensor<V>> {
     return matchTensors(this.label, kind, infos, tensors, (tensor, what) => {
-      if (!(tensor instanceof HostTensor) || tensor.runtime !== this.#context.runtime) {
+      const known = tensor instanceof HostTensor || tensor instanceof DeviceTensor;
+      if (!known || tensor.runtime !== this.#context.runtime) {
         throw new TypeError(`${what}: the tensor was made by another runtime`);
       }
       if (tensor.disposed) throw new Error(`${what}: ${tensor.toString()} was disposed`);
-      return tensor as HostTensor<V>;
+      return tensor as OrtTensor<V>;
     });
   }
 }

@@ -1,0 +1,57 @@
+// What a head computes of gathered rows: its graphs, its parameters, and what goes in and comes out with every row.
+// R: rows of a chunk.
+
+import type { Graph } from '../graph/graph.ts';
+import type { DecoderConfig } from '../models/config.ts';
+import { headScoringGraph, headTrainingGraph } from '../models/decoder-ends.ts';
+import { finalNormName, headName } from '../models/decoder-tensors.ts';
+
+/** `score` computes no gradient; `backward` writes those of the head's parameters, `accumulate` adds to them. */
+export type HeadPass = 'score' | 'backward' | 'accumulate';
+
+type DType = 'int32' | 'float32';
+
+export interface HeadDefinition {
+  readonly name: string;
+  /** Names of the parameters by their role in the graphs. */
+  readonly parameters: Readonly<Record<string, string>>;
+  /** Inputs of one number a row, [R], of every pass; and those of training alone. */
+  readonly rowInputs: Readonly<Record<string, DType>>;
+  readonly trainingInputs: Readonly<Record<string, DType>>;
+  /** Inputs of one number, float32. */
+  readonly scalars: readonly string[];
+  /** Outputs of one number a row, float32 [R]. */
+  readonly rowOutputs: readonly string[];
+  /** R of the next chunk where `rows` are left. */
+  chunkSize(rows: number): number;
+  /** Inputs x [R,D], the parameters and the above; in training also d_x [R,D] and d_ROLE, previous_ROLE included in `accumulate`. */
+  graph(pass: HeadPass, rows: number): Graph;
+}
+
+/** Elements of a chunk's logits [R,V]: 64 MB a tensor, of which a backward holds about four. */
+const logitElements = 1 << 24;
+/** Even of the smallest vocabulary: the chunk's size must not follow the length of the sequences. */
+const mostRows = 4096;
+
+/** Rows of the chunks for `rows` rows: at most what `logitElements` allows, and at most a quarter of it is filling. */
+export function headChunkSize(rows: number, vocabSize: number): number {
+  const largest = Math.min(mostRows, Math.max(16, 2 ** Math.floor(Math.log2(logitElements / vocabSize))));
+  if (rows >= largest) return largest;
+  const step = Math.max(16, 2 ** Math.floor(Math.log2(rows)) / 4);
+  return Math.ceil(rows / step) * step;
+}
+
+/** Log-probabilities of given tokens, with the entropy of the distribution they come from. */
+export const languageHead = (config: DecoderConfig): HeadDefinition => ({
+  name: 'head',
+  parameters: { norm: finalNormName, head: headName(config) },
+  rowInputs: { targets: 'int32' },
+  trainingInputs: { weights: 'float32' },
+  scalars: ['inverse_temperature'],
+  rowOutputs: ['log_probs', 'entropy'],
+  chunkSize: (rows) => headChunkSize(rows, config.vocabSize),
+  graph: (pass, rows) =>
+    pass === 'score'
+      ? headScoringGraph(config, rows)
+      : headTrainingGraph(config, rows, pass === 'accumulate'),
+});

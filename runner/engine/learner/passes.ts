@@ -1,0 +1,171 @@
+// Passes of one model over sequences, whoever its weights belong to: sequences are cut into micro-batches, these run
+// through embedding and blocks and then through a head. A learner adds gradients on the way back, a scorer only scores.
+
+import type { DecoderConfig } from '../models/config.ts';
+import { embeddingName } from '../models/decoder-tensors.ts';
+import { Scope } from '../ort/scope.ts';
+import type { Runtime, Tensor } from '../ort/runtime.ts';
+import { ChunkSessions } from './chunk-sessions.ts';
+import type { ChunkShape } from './chunk-sessions.ts';
+import { ChunkedTrunk } from './chunked-trunk.ts';
+import { checkSequences } from './check-sequences.ts';
+import { Head } from './head.ts';
+import type { HeadResult, HeadRows, HeadScalars } from './head.ts';
+import type { HeadDefinition } from './head-definition.ts';
+import { planMicroBatches } from './memory-plan.ts';
+import type { Activations, LengthPlan, MemoryBudget } from './memory-plan.ts';
+import { cutMicroBatches } from './micro-batches.ts';
+import type { MicroBatch, WeightedSequence } from './micro-batches.ts';
+import type { ParameterStore } from './parameter-store.ts';
+import { createRowMoves } from './row-moves.ts';
+import { createScratch } from './scratch.ts';
+import { sliceBatch } from './slices.ts';
+import { defaultMemoryBytes, defaultTokenBudget } from './token-budget.ts';
+import { TrunkSessions } from './trunk-sessions.ts';
+import { BlockTrunk } from './trunk.ts';
+import type { Trunk, Workspace } from './trunk.ts';
+
+/** Where a budget is not given it is the default of the model's shape and the machine's memory. */
+export type PassOptions = { readonly [K in keyof MemoryBudget]?: MemoryBudget[K] | undefined };
+
+export interface HeadCall {
+  readonly scalars: HeadScalars;
+  /** Rows of a micro-batch that the head looks at. */
+  readonly rowsOf: (microBatch: MicroBatch) => HeadRows;
+  /** Told of every micro-batch what came out for its rows. */
+  readonly take: (microBatch: MicroBatch, rows: HeadRows, result: HeadResult) => void;
+}
+
+export class Passes implements Disposable {
+  /** Gradients are there to be added to; without them the first that come overwrite what is left of earlier ones. */
+  hasGradients = false;
+  readonly budget: MemoryBudget;
+  readonly #runtime: Runtime;
+  readonly #config: DecoderConfig;
+  readonly #store: ParameterStore;
+  readonly #head: Head;
+  readonly #workspace: Workspace;
+  readonly #trunks = new Map<string, Trunk>();
+  readonly #sessions = new Map<string, TrunkSessions>();
+  readonly #chunkSessions = new Map<string, ChunkSessions>();
+  readonly #scope = new Scope();
+
+  constructor(
+    runtime: Runtime,
+    config: DecoderConfig,
+    store: ParameterStore,
+    head: HeadDefinition,
+    options: PassOptions,
+  ) {
+    this.#runtime = runtime;
+    this.#config = config;
+    this.#store = store;
+    this.#workspace = {
+      scratch: this.#scope.own(createScratch(runtime)),
+      moves: this.#scope.own(createRowMoves(runtime)),
+    };
+    const { hiddenSize } = config;
+    this.#head = this.#scope.own(new Head(runtime, head, hiddenSize, store, this.#workspace.moves));
+    this.budget = {
+      ...options,
+      tokenBudget: options.tokenBudget ?? defaultTokenBudget(config),
+      memoryBytes: options.memoryBytes ?? defaultMemoryBytes(store.layout.parameterCount),
+      sliced: runtime.provider === 'cpu',
+    };
+  }
+
+  /** Runs the head over all sequences and, with `train`, adds the gradient of its loss. Gives how they were run. */
+  async run(
+    sequences: readonly WeightedSequence[],
+    call: HeadCall,
+    train: boolean,
+  ): Promise<readonly LengthPlan[]> {
+    checkSequences(sequences, this.#config);
+    const lengths = sequences.map(({ tokens_T }) => tokens_T.length);
+    const plan = planMicroBatches(this.#config, lengths, this.budget);
+    const planOf = new Map(plan.map((ofLength) => [ofLength.length, ofLength]));
+    for (const microBatch of cutMicroBatches(sequences, (S) => planOf.get(S)!.rows)) {
+      const trunk = this.#trunk(microBatch.B, planOf.get(microBatch.S)!);
+      await this.#microBatch(microBatch, trunk, call, train);
+    }
+    if (train && !this.hasGradients) await this.#zeroGradients();
+    return plan;
+  }
+
+  async #microBatch(
+    microBatch: MicroBatch,
+    trunk: Trunk,
+    { rowsOf, scalars, take }: HeadCall,
+    train: boolean,
+  ): Promise<void> {
+    const rows = rowsOf(microBatch);
+    if (rows.rows_R.length === 0) return;
+    const learns = train && this.#haveWeight(rows);
+    const hidden = await trunk.forward(microBatch.tokens_BS, learns);
+    const result = learns
+      ? await this.#backward(trunk, hidden, rows, scalars)
+      : await this.#head.score(hidden, rows, scalars);
+    take(microBatch, rows, result);
+  }
+
+  #haveWeight({ inputs }: HeadRows): boolean {
+    return Object.keys(this.#head.definition.trainingInputs).some((name) =>
+      inputs[name]!.some((value) => value !== 0),
+    );
+  }
+
+  async #backward(trunk: Trunk, hidden: Tensor, rows: HeadRows, scalars: HeadScalars): Promise<HeadResult> {
+    const first = !this.hasGradients;
+    this.hasGradients = true;
+    // A tied embedding's gradient is begun by the head; else nobody but the embedding itself writes it.
+    const isTied = Object.values(this.#head.definition.parameters).includes(embeddingName);
+    if (first && !isTied) await this.#store.gradient(embeddingName).zero();
+    const result = await this.#head.train(hidden, rows, scalars, trunk.outputCotangent, first);
+    await trunk.backward(first);
+    return result;
+  }
+
+  /** A batch in which no token has a weight has a gradient all the same: zero, which AdamW counts as a step. */
+  async #zeroGradients(): Promise<void> {
+    await this.#store.trained('gradients').zero();
+    this.hasGradients = true;
+  }
+
+  #trunk(batch: number, { length, activations, attentionChunk }: LengthPlan): Trunk {
+    const key = `${batch}x${length} ${activations} ${attentionChunk}`;
+    const known = this.#trunks.get(key);
+    if (known !== undefined) return known;
+    const trunk = this.#scope.own(
+      attentionChunk === null
+        ? this.#blockTrunk(batch, length, activations)
+        : this.#chunkedTrunk(batch, { length, queries: attentionChunk }),
+    );
+    this.#trunks.set(key, trunk);
+    return trunk;
+  }
+
+  #blockTrunk(batch: number, length: number, activations: Activations): Trunk {
+    const slice = {
+      batch: this.budget.sliced === false ? batch : sliceBatch(this.#config, batch, length),
+      length,
+    };
+    const key = `${slice.batch}x${length}`;
+    const sessions =
+      this.#sessions.get(key) ?? this.#scope.own(new TrunkSessions(this.#runtime, this.#config, slice));
+    this.#sessions.set(key, sessions);
+    const shape = { batch, length, recompute: activations === 'recomputed' };
+    return new BlockTrunk(this.#runtime, this.#config, shape, sessions, this.#store, this.#workspace);
+  }
+
+  #chunkedTrunk(batch: number, shape: ChunkShape): Trunk {
+    const key = `${shape.length} ${shape.queries}`;
+    const sessions =
+      this.#chunkSessions.get(key) ?? this.#scope.own(new ChunkSessions(this.#runtime, this.#config, shape));
+    this.#chunkSessions.set(key, sessions);
+    return new ChunkedTrunk(this.#runtime, this.#config, batch, sessions, this.#store, this.#workspace);
+  }
+
+  [Symbol.dispose](): void {
+    this.#scope[Symbol.dispose]();
+  }
+}

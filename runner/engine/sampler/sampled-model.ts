@@ -1,0 +1,61 @@
+// The model whose rollouts are drawn, and its weights as sampling's graphs name them: the very tensors that training
+// updates, so that a sampler never holds an older policy than the learner.
+import type { ParameterSet } from '../learner/parameter-set.ts';
+import {
+  blockRoles,
+  blockTensorName,
+  embeddingName,
+  finalNormName,
+  headName,
+} from '../models/decoder-tensors.ts';
+import type { BlockRole } from '../models/decoder-tensors.ts';
+import type { DecoderConfig } from '../models/config.ts';
+import type { Tensor } from '../ort/runtime.ts';
+
+/** A learner's live weights, or loaded ones where nothing is learnt. They stay the caller's. */
+export interface SampledModel {
+  readonly config: DecoderConfig;
+  readonly weights: ParameterSet;
+}
+
+export interface SamplerWeights {
+  /** By input name. */
+  readonly tensors: Readonly<Record<string, Tensor>>;
+  /** q, k, v, their biases, and gate, up are one matrix each (`qkv`, `qkv_bias`, `gate_up`): one product instead of three. */
+  readonly joined: boolean;
+}
+
+/** Joined, by input name, where the weights' memory allows it. */
+const joinedRoles: Readonly<Record<string, readonly BlockRole[]>> = {
+  qkv: ['q', 'k', 'v'],
+  qkv_bias: ['qBias', 'kBias', 'vBias'],
+  gate_up: ['gate', 'up'],
+};
+
+export function samplerWeights({ config, weights }: SampledModel): SamplerWeights {
+  const tensors: Record<string, Tensor> = {
+    embedding: weights.tensor(embeddingName),
+    final_norm: weights.tensor(finalNormName),
+    head: weights.tensor(headName(config)),
+  };
+  let joined = true;
+  for (let layer = 0; layer < config.layers; layer += 1) {
+    const apart = new Set(blockRoles(config));
+    for (const [input, roles] of Object.entries(joinedRoles)) {
+      const tensor = apart.has(roles[0]!) ? joinedTensor(weights, layer, roles) : undefined;
+      if (tensor === undefined) continue;
+      tensors[`${layer}.${input}`] = tensor;
+      for (const role of roles) apart.delete(role);
+    }
+    joined &&= !apart.has('q');
+    for (const role of apart) tensors[`${layer}.${role}`] = weights.tensor(blockTensorName(layer, role));
+  }
+  return { tensors, joined };
+}
+
+function joinedTensor(weights: ParameterSet, layer: number, roles: readonly BlockRole[]): Tensor | undefined {
+  const names = roles.map((role) => blockTensorName(layer, role));
+  const shapes = names.map((name) => weights.layout.slots.get(name)!.shape);
+  const rows = shapes.reduce((total, shape) => total + shape[0]!, 0);
+  return weights.joined(names, [rows, ...shapes[0]!.slice(1)]);
+}

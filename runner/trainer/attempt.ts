@@ -35,7 +35,7 @@ export async function runAttempt(
     const model = await loadModel(claim.spec.model.init, inputs, claim.spec.seed);
     const learner = scope.own(await Learner.create(runtime, model.config, model.weights));
     const conditions = conditionsOf(runtime, learner.memoryBytes);
-    const sampler = scope.own(new SlotSampler(runtime, { config: model.config, weights: learner.weights }));
+    const sampler = scope.own(new SlotSampler(runtime, learner));
     const policy: Policy = { tokenizer: model.tokenizer, learner, sampler };
     const host = new ProcessHost({
       claim,

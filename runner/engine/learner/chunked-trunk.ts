@@ -3,10 +3,10 @@
 // Chunks run in ascending order, always: sums over them are the same every time.
 
 import type { DecoderConfig } from '../models/config.ts';
-import { gradientOf, previousOf } from '../models/decoder-block.ts';
-import { endRoles, projectionRoles, rotationNames } from '../models/decoder-chunks.ts';
-import { blockRoles, embeddingName } from '../models/decoder-tensors.ts';
-import type { BlockRole } from '../models/decoder-tensors.ts';
+import { blockInputRoles, gradientOf, previousOf, trainedRoles } from '../models/decoder-block.ts';
+import type { BlockInputRole } from '../models/decoder-block.ts';
+import { rotationNames, trainedEndRoles, trainedProjectionRoles } from '../models/decoder-chunks.ts';
+import { embeddingName } from '../models/decoder-tensors.ts';
 import { Scope } from '../ort/scope.ts';
 import type { Binding, Runtime, Session, Tensor } from '../ort/runtime.ts';
 import { chunkBufferDims, chunkBuffers } from './chunk-buffers.ts';
@@ -80,10 +80,12 @@ export class ChunkedTrunk implements Trunk {
   async backward(first: boolean): Promise<void> {
     for (let layer = this.#config.layers - 1; layer >= 0; layer--) {
       if (first)
-        for (const role of blockRoles(this.#config)) await this.#store.blockGradient(layer, role).zero();
+        for (const role of trainedRoles(this.#config, this.#store.form))
+          await this.#store.blockGradient(layer, role).zero();
       await this.#perSequence(layer, (place) => this.#blockBackward(place));
     }
-    await this.#moves.add(this.#cotangent(0), this.#tokens, this.#store.gradient(embeddingName));
+    if (this.#store.trains(embeddingName))
+      await this.#moves.add(this.#cotangent(0), this.#tokens, this.#store.gradient(embeddingName));
   }
 
   async #blockBackward(place: Place): Promise<void> {
@@ -165,7 +167,15 @@ export class ChunkedTrunk implements Trunk {
       name,
       this.#part(scope, rotations[i]!, half, begin, rows),
     ]);
-    const weights = blockRoles(this.#config).map((role) => [role, this.#store.blockWeight(layer, role)]);
+    const { form } = this.#store;
+    const weights = blockInputRoles(this.#config, form).map((role) => [
+      role,
+      this.#store.blockWeight(layer, role),
+    ]);
+    const gradients = (roles: readonly BlockInputRole[], named: (role: string) => string): Tensors =>
+      Object.fromEntries(roles.map((role) => [named(role), this.#store.blockGradient(layer, role)]));
+    const endRoles = trainedEndRoles(this.#config, form);
+    const projectionRoles = trainedProjectionRoles(this.#config, form);
     const x: Tensors = {
       x: inBatch(hidden[layer]!),
       ...(Object.fromEntries([...weights, ...tables]) as Tensors),
@@ -192,12 +202,12 @@ export class ChunkedTrunk implements Trunk {
             ...x,
             context: inSequence(sequence.context),
             d_y: inBatch(this.#cotangent(layer + 1)),
-            ...this.#gradients(layer, endRoles, previousOf),
+            ...gradients(endRoles, previousOf),
           },
           outputs: {
             partial_d_x: partial(),
             d_context: inSequence(sequence.d_context),
-            ...this.#gradients(layer, endRoles, gradientOf),
+            ...gradients(endRoles, gradientOf),
           },
         };
       case 'projectBackward': {
@@ -209,9 +219,9 @@ export class ChunkedTrunk implements Trunk {
             d_queries: inSequence(sequence.d_queries),
             d_keys: inSequence(sequence.d_keys),
             d_values: inSequence(sequence.d_values),
-            ...this.#gradients(layer, projectionRoles(this.#config), previousOf),
+            ...gradients(projectionRoles, previousOf),
           },
-          outputs: { d_x, ...this.#gradients(layer, projectionRoles(this.#config), gradientOf) },
+          outputs: { d_x, ...gradients(projectionRoles, gradientOf) },
         };
       }
     }
@@ -240,10 +250,6 @@ export class ChunkedTrunk implements Trunk {
       },
       outputs: { d_queries: ofChunk(sequence.d_queries), d_keys, d_values },
     };
-  }
-
-  #gradients(layer: number, roles: readonly BlockRole[], named: (role: string) => string): Tensors {
-    return Object.fromEntries(roles.map((role) => [named(role), this.#store.blockGradient(layer, role)]));
   }
 
   #view(scope: Scope, { data, dims }: Tensor, begin: number, rows: number): Tensor {

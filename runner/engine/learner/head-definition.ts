@@ -5,6 +5,8 @@ import type { Graph } from '../graph/graph.ts';
 import type { DecoderConfig } from '../models/config.ts';
 import { headScoringGraph, headTrainingGraph } from '../models/decoder-ends.ts';
 import { finalNormName, headName } from '../models/decoder-tensors.ts';
+import { plainForm } from '../models/model-form.ts';
+import type { ModelForm } from '../models/model-form.ts';
 
 /** `score` computes no gradient; `backward` writes those of the head's parameters, `accumulate` adds to them. */
 export type HeadPass = 'score' | 'backward' | 'accumulate';
@@ -24,7 +26,10 @@ export interface HeadDefinition {
   readonly rowOutputs: readonly string[];
   /** R of the next chunk where `rows` are left. */
   chunkSize(rows: number): number;
-  /** Inputs x [R,D], the parameters and the above; in training also d_x [R,D] and d_ROLE, previous_ROLE included in `accumulate`. */
+  /**
+   * Inputs x [R,D], the parameters and the above; in training also d_x [R,D] and, of the parameters that are trained,
+   * d_ROLE, previous_ROLE included in `accumulate`.
+   */
   graph(pass: HeadPass, rows: number): Graph;
 }
 
@@ -42,7 +47,7 @@ export function headChunkSize(rows: number, vocabSize: number): number {
 }
 
 /** Log-probabilities of given tokens, with the entropy of the distribution they come from. */
-export const languageHead = (config: DecoderConfig): HeadDefinition => ({
+export const languageHead = (config: DecoderConfig, form: ModelForm = plainForm): HeadDefinition => ({
   name: 'head',
   parameters: { norm: finalNormName, head: headName(config) },
   rowInputs: { targets: 'int32' },
@@ -52,6 +57,6 @@ export const languageHead = (config: DecoderConfig): HeadDefinition => ({
   chunkSize: (rows) => headChunkSize(rows, config.vocabSize),
   graph: (pass, rows) =>
     pass === 'score'
-      ? headScoringGraph(config, rows)
-      : headTrainingGraph(config, rows, pass === 'accumulate'),
+      ? headScoringGraph(config, rows, form)
+      : headTrainingGraph(config, rows, pass === 'accumulate', form),
 });

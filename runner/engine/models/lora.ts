@@ -4,7 +4,7 @@
 
 import type { DecoderConfig } from './config.ts';
 import { blockTensorName, blockTensorShape, decoderTensors, linearRoles } from './decoder-tensors.ts';
-import type { LinearRole, TensorSpec } from './decoder-tensors.ts';
+import type { BlockRole, LinearRole, TensorSpec } from './decoder-tensors.ts';
 
 export interface LoraConfig {
   /** r: columns of B and rows of A. */
@@ -49,6 +49,12 @@ export function adapterTensorName(layer: number, role: AdapterRole): string {
   const base = blockTensorName(layer, linear).replace(/\.weight$/, '');
   return `base_model.model.${base}.lora_${side}.weight`;
 }
+
+export const isAdapterRole = (role: string): role is AdapterRole => role.includes('_lora_');
+
+/** Name of what block `layer` is given as `role`: HF's of its own tensors, PEFT's of its adapters'. */
+export const blockInputName = (layer: number, role: BlockRole | AdapterRole): string =>
+  isAdapterRole(role) ? adapterTensorName(layer, role) : blockTensorName(layer, role);
 
 /** Every tensor that adapters of this kind have; weight decay applies to all. */
 export function adapterTensors(config: DecoderConfig, lora: LoraConfig): TensorSpec[] {

@@ -9,6 +9,12 @@ import type { NamedArrays, NamedTensor } from './safetensors.ts';
 import { writeArrays, writeText } from './write-model.ts';
 import type { ListedFile } from './write-model.ts';
 
+/**
+ * Where a checkpoint keeps its adapters. Not beside model.safetensors: transformers, finding adapter_config.json there, would
+ * load the base that it names in place of the model.
+ */
+export const adapterFolder = 'adapter';
+
 const weightsName = 'adapter_model.safetensors';
 const configName = 'adapter_config.json';
 

@@ -14,6 +14,8 @@ export interface ChunkBufferShape {
   readonly width: number;
   readonly queryWidth: number;
   readonly keyWidth: number;
+  /** Queries of an attention chunk where what is made of a chunk is a tensor of its own; else undefined. */
+  readonly apart: number | undefined;
 }
 
 export type SequenceBuffer =
@@ -25,15 +27,19 @@ export interface ChunkBuffers {
   /** Gradients of hidden states: block l reads one of the two and writes the other. */
   readonly cotangents: readonly [Tensor, Tensor];
   readonly sequence: Readonly<Record<SequenceBuffer, Tensor>>;
+  /** [C,H*hd] for every chunk of the queries; empty where chunks are views. */
+  readonly chunks: readonly Tensor[];
 }
 
 /** What the scratch memory has to give, in the order in which `chunkBuffers` expects it. */
 export function chunkBufferDims(shape: ChunkBufferShape): Dims[] {
-  const { layers, tokens, length, width, queryWidth, keyWidth } = shape;
+  const { layers, tokens, length, width, queryWidth, keyWidth, apart } = shape;
   const hidden = Array.from({ length: layers + 3 }, () => [tokens, width]);
   const ofQueries = Array.from({ length: 4 }, () => [length, queryWidth]);
   const ofKeys = Array.from({ length: 4 }, () => [length, keyWidth]);
-  return [...hidden, ...ofQueries, ...ofKeys];
+  const ofChunks =
+    apart === undefined ? [] : Array.from({ length: length / apart }, () => [apart, queryWidth]);
+  return [...hidden, ...ofQueries, ...ofKeys, ...ofChunks];
 }
 
 const sequenceBuffers = [
@@ -56,5 +62,6 @@ export function chunkBuffers(layers: number, tensors: readonly Tensor[]): ChunkB
       SequenceBuffer,
       Tensor
     >,
+    chunks: tensors.slice(first + sequenceBuffers.length),
   };
 }

@@ -11,6 +11,11 @@ import {
   chunkProjectionBackwardGraph,
   chunkProjectionGraph,
 } from '../models/decoder-chunks.ts';
+import {
+  joinChunksGraph,
+  pickedAttentionBackwardGraph,
+  pickedAttentionGraph,
+} from '../models/decoder-long.ts';
 import { embeddingGraph } from '../models/decoder-ends.ts';
 import type { ModelForm } from '../models/model-form.ts';
 import { rotaryTables } from '../models/rotary-tables.ts';
@@ -39,18 +44,23 @@ export class ChunkSessions implements Disposable {
   readonly rows: number;
   /** Rotations of all positions, [S,hd/2] each, in the order of `rotationNames`. */
   readonly rotations: readonly Float32Array[];
+  /** Chunks are views of a sequence; else, on a device, row passes take it whole and attention picks its chunk of it. */
+  readonly viewed: boolean;
   readonly #runtime: Runtime;
   readonly #graphs: Readonly<Record<RowPass, () => Graph>>;
   readonly #attention: Readonly<Record<AttentionPass, (keys: number) => Graph>>;
+  readonly #join: () => Graph;
   readonly #scope = new Scope();
   readonly #sessions = new Map<string, Promise<Session>>();
 
   constructor(runtime: Runtime, config: DecoderConfig, { length, queries }: ChunkShape, form: ModelForm) {
-    const rows = rowChunk(config, length);
+    const viewed = runtime.provider === 'cpu';
+    const rows = viewed ? rowChunk(config, length) : length;
     const [query, key] = [1 / Math.sqrt(config.headSize), 1].map((scale) =>
       rotaryTables(config, length, scale),
     ) as [ReturnType<typeof rotaryTables>, ReturnType<typeof rotaryTables>];
     this.length = length;
+    this.viewed = viewed;
     this.queries = queries;
     this.rows = rows;
     this.rotations = [query.cos, query.sin, key.cos, key.sin];
@@ -63,9 +73,16 @@ export class ChunkSessions implements Disposable {
       endBackward: () => chunkEndBackwardGraph(config, rows, form),
     };
     this.#attention = {
-      attend: (keys) => chunkAttentionGraph(config, { queries, keys }),
-      attendBackward: (keys) => chunkAttentionBackwardGraph(config, { queries, keys }),
+      attend: (keys) =>
+        viewed
+          ? chunkAttentionGraph(config, { queries, keys })
+          : pickedAttentionGraph(config, { queries, keys, length }),
+      attendBackward: (keys) =>
+        viewed
+          ? chunkAttentionBackwardGraph(config, { queries, keys })
+          : pickedAttentionBackwardGraph(config, { queries, keys, length }),
     };
+    this.#join = () => joinChunksGraph(length / queries, queries, config.heads * config.headSize);
   }
 
   rowSession(pass: RowPass): Promise<Session> {
@@ -74,6 +91,11 @@ export class ChunkSessions implements Disposable {
 
   attentionSession(pass: AttentionPass, keys: number): Promise<Session> {
     return this.#session(`${pass} [${this.queries}x${keys}]`, () => this.#attention[pass](keys));
+  }
+
+  /** Puts what attention made of the chunks together, where they are no views. */
+  joinSession(): Promise<Session> {
+    return this.#session(`join [${this.length / this.queries} x ${this.queries}]`, this.#join);
   }
 
   /** Keys that chunk `chunk` of the queries is shown: from the first to at least its own last. */

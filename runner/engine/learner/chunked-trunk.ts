@@ -11,10 +11,12 @@ import { Scope } from '../ort/scope.ts';
 import type { Binding, Runtime, Session, Tensor } from '../ort/runtime.ts';
 import { chunkBufferDims, chunkBuffers } from './chunk-buffers.ts';
 import type { ChunkBuffers } from './chunk-buffers.ts';
-import type { AttentionPass, ChunkSessions, RowPass } from './chunk-sessions.ts';
+import type { ChunkSessions, RowPass } from './chunk-sessions.ts';
 import type { ParameterStore } from './parameter-store.ts';
 import type { RowMoves } from './row-moves.ts';
 import type { Scratch } from './scratch.ts';
+import { rowsOf, sequenceAttention } from './sequence-attention.ts';
+import type { SequenceAttention } from './sequence-attention.ts';
 import type { Trunk, Workspace } from './trunk.ts';
 
 type Tensors = Record<string, Tensor>;
@@ -30,6 +32,10 @@ interface Place {
   readonly sequence: number;
 }
 
+interface BoundBuffers extends ChunkBuffers {
+  readonly attention: SequenceAttention;
+}
+
 export class ChunkedTrunk implements Trunk {
   readonly #runtime: Runtime;
   readonly #config: DecoderConfig;
@@ -41,7 +47,7 @@ export class ChunkedTrunk implements Trunk {
   readonly #tokens: Int32Array;
   #bindings = new Map<string, Binding>();
   #bound = new Scope();
-  #buffers: ChunkBuffers | undefined;
+  #buffers: BoundBuffers | undefined;
 
   /** The sessions are the caller's: trunks of one length share them. */
   constructor(
@@ -93,13 +99,13 @@ export class ChunkedTrunk implements Trunk {
     await this.#overRows('endBackward', place);
     const { d_keys, d_values } = this.#current().sequence;
     for (const gradient of [d_keys, d_values]) await gradient.zero();
-    await this.#overQueries('attendBackward');
+    await this.#current().attention.run('attendBackward');
     await this.#overRows('projectBackward', place);
   }
 
   async #attend(place: Place): Promise<void> {
     await this.#overRows('project', place);
-    await this.#overQueries('attend');
+    await this.#current().attention.run('attend');
   }
 
   async #perSequence(layer: number, run: (place: Place) => Promise<void>): Promise<void> {
@@ -113,20 +119,6 @@ export class ChunkedTrunk implements Trunk {
         `${pass} ${layer} ${sequence} ${begin}`,
         () => this.#sessions.rowSession(pass),
         (scope) => this.#rowEnds(scope, pass, layer, sequence * length + begin, begin),
-      );
-      await binding.run();
-    }
-  }
-
-  /** The same bindings for every layer and sequence. */
-  async #overQueries(pass: AttentionPass): Promise<void> {
-    const { length, queries } = this.#sessions;
-    for (let chunk = 0; chunk < length / queries; chunk++) {
-      const keys = this.#sessions.keysOf(chunk);
-      const binding = await this.#binding(
-        `${pass} ${chunk}`,
-        () => this.#sessions.attentionSession(pass, keys),
-        (scope) => this.#attentionEnds(scope, pass, chunk * queries, keys),
       );
       await binding.run();
     }
@@ -150,7 +142,7 @@ export class ChunkedTrunk implements Trunk {
 
   /** `row` is the chunk's first row in the micro-batch, `begin` in its sequence. */
   #rowEnds(scope: Scope, pass: RowPass, layer: number, row: number, begin: number): Ends {
-    const { rows, rotations } = this.#sessions;
+    const { rows } = this.#sessions;
     const { hidden, sequence } = this.#current();
     const inBatch = (buffer: Tensor): Tensor => this.#view(scope, buffer, row, rows);
     const inSequence = (buffer: Tensor): Tensor => this.#view(scope, buffer, begin, rows);
@@ -162,23 +154,15 @@ export class ChunkedTrunk implements Trunk {
       };
       return { inputs, outputs: { y: inBatch(hidden[0]!) } };
     }
-    const half = this.#config.headSize / 2;
-    const tables = rotationNames.map((name, i) => [
-      name,
-      this.#part(scope, rotations[i]!, half, begin, rows),
-    ]);
     const { form } = this.#store;
-    const weights = blockInputRoles(this.#config, form).map((role) => [
-      role,
-      this.#store.blockWeight(layer, role),
-    ]);
     const gradients = (roles: readonly BlockInputRole[], named: (role: string) => string): Tensors =>
       Object.fromEntries(roles.map((role) => [named(role), this.#store.blockGradient(layer, role)]));
     const endRoles = trainedEndRoles(this.#config, form);
     const projectionRoles = trainedProjectionRoles(this.#config, form);
     const x: Tensors = {
       x: inBatch(hidden[layer]!),
-      ...(Object.fromEntries([...weights, ...tables]) as Tensors),
+      ...this.#weights(layer),
+      ...this.#rotations(scope, begin),
     };
     const partial = (): Tensor => inBatch(this.#cotangent(layer));
     switch (pass) {
@@ -227,38 +211,26 @@ export class ChunkedTrunk implements Trunk {
     }
   }
 
-  #attentionEnds(scope: Scope, pass: AttentionPass, begin: number, keys: number): Ends {
-    const { sequence } = this.#current();
-    const ofChunk = (buffer: Tensor): Tensor => this.#view(scope, buffer, begin, this.#sessions.queries);
-    const shown = (buffer: Tensor): Tensor => this.#view(scope, buffer, 0, keys);
-    const inputs: Tensors = {
-      queries: ofChunk(sequence.queries),
-      keys: shown(sequence.keys),
-      values: shown(sequence.values),
-      offset: scope.own(this.#runtime.tensor('int32', [], Int32Array.of(begin))),
-    };
-    const context = ofChunk(sequence.context);
-    if (pass === 'attend') return { inputs, outputs: { context } };
-    const [d_keys, d_values] = [shown(sequence.d_keys), shown(sequence.d_values)];
-    return {
-      inputs: {
-        ...inputs,
-        context,
-        d_context: ofChunk(sequence.d_context),
-        previous_d_keys: d_keys,
-        previous_d_values: d_values,
-      },
-      outputs: { d_queries: ofChunk(sequence.d_queries), d_keys, d_values },
-    };
+  #weights(layer: number): Tensors {
+    const roles = blockInputRoles(this.#config, this.#store.form);
+    return Object.fromEntries(roles.map((role) => [role, this.#store.blockWeight(layer, role)]));
   }
 
-  #view(scope: Scope, { data, dims }: Tensor, begin: number, rows: number): Tensor {
-    return this.#part(scope, data as Float32Array, dims[1]!, begin, rows);
+  /** Of the chunk that begins at that position of its sequence. */
+  #rotations(scope: Scope, begin: number): Tensors {
+    const { rows, rotations } = this.#sessions;
+    const half = this.#config.headSize / 2;
+    const part = (table: Float32Array): Float32Array => table.subarray(begin * half, (begin + rows) * half);
+    return Object.fromEntries(
+      rotationNames.map((name, i) => [
+        name,
+        scope.own(this.#runtime.tensor('float32', [rows, half], part(rotations[i]!))),
+      ]),
+    );
   }
 
-  #part(scope: Scope, data: Float32Array, width: number, begin: number, rows: number): Tensor {
-    const part = data.subarray(begin * width, (begin + rows) * width);
-    return scope.own(this.#runtime.tensor('float32', [rows, width], part));
+  #view(scope: Scope, tensor: Tensor, begin: number, rows: number): Tensor {
+    return rowsOf(this.#runtime, scope, tensor, begin, rows);
   }
 
   #cotangent(layer: number): Tensor {
@@ -266,14 +238,18 @@ export class ChunkedTrunk implements Trunk {
   }
 
   /** The shape's buffers: new ones, and no bindings, after the scratch memory has been others'. */
-  #current(): ChunkBuffers {
+  #current(): BoundBuffers {
     if (this.#buffers !== undefined) return this.#buffers;
     const { layers, hiddenSize: width, heads, kvHeads, headSize } = this.#config;
-    const { length } = this.#sessions;
+    const { length, queries, viewed } = this.#sessions;
     const [queryWidth, keyWidth] = [heads * headSize, kvHeads * headSize];
-    const shape = { layers, tokens: this.#batch * length, length, width, queryWidth, keyWidth };
+    const tokens = this.#batch * length;
+    const apart = viewed ? undefined : queries;
+    const shape = { layers, tokens, length, width, queryWidth, keyWidth, apart };
     const tensors = this.#scratch.take(chunkBufferDims(shape), () => this.#release());
-    this.#buffers = chunkBuffers(layers, tensors);
+    const buffers = chunkBuffers(layers, tensors);
+    const attention = sequenceAttention(this.#runtime, this.#bound, this.#sessions, buffers);
+    this.#buffers = { ...buffers, attention };
     return this.#buffers;
   }
 

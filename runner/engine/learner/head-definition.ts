@@ -4,7 +4,8 @@
 import type { Graph } from '../graph/graph.ts';
 import type { DecoderConfig } from '../models/config.ts';
 import { headScoringGraph, headTrainingGraph } from '../models/decoder-ends.ts';
-import { finalNormName, headName } from '../models/decoder-tensors.ts';
+import { finalNormName, headName, scoreName } from '../models/decoder-tensors.ts';
+import { scalarScoringGraph, scalarTrainingGraph } from '../models/scalar-head.ts';
 import { plainForm } from '../models/model-form.ts';
 import type { ModelForm } from '../models/model-form.ts';
 
@@ -14,7 +15,7 @@ export type HeadPass = 'score' | 'backward' | 'accumulate';
 type DType = 'int32' | 'float32';
 
 export interface HeadDefinition {
-  readonly name: string;
+  readonly name: 'language head' | 'scalar head';
   /** Names of the parameters by their role in the graphs. */
   readonly parameters: Readonly<Record<string, string>>;
   /** Inputs of one number a row, [R], of every pass; and those of training alone. */
@@ -48,7 +49,7 @@ export function headChunkSize(rows: number, vocabSize: number): number {
 
 /** Log-probabilities of given tokens, with the entropy of the distribution they come from. */
 export const languageHead = (config: DecoderConfig, form: ModelForm = plainForm): HeadDefinition => ({
-  name: 'head',
+  name: 'language head',
   parameters: { norm: finalNormName, head: headName(config) },
   rowInputs: { targets: 'int32' },
   trainingInputs: { weights: 'float32' },
@@ -60,3 +61,22 @@ export const languageHead = (config: DecoderConfig, form: ModelForm = plainForm)
       ? headScoringGraph(config, rows, form)
       : headTrainingGraph(config, rows, pass === 'accumulate', form),
 });
+
+/** One value a row, of reward models; in training the caller says what its loss makes of them. */
+export const scalarHead = (config: DecoderConfig): HeadDefinition => ({
+  name: 'scalar head',
+  parameters: { norm: finalNormName, score: scoreName },
+  rowInputs: {},
+  trainingInputs: { cotangents: 'float32' },
+  scalars: [],
+  rowOutputs: ['values'],
+  chunkSize: (rows) => headChunkSize(rows, 1),
+  graph: (pass, rows) =>
+    pass === 'score'
+      ? scalarScoringGraph(config, rows)
+      : scalarTrainingGraph(config, rows, pass === 'accumulate'),
+});
+
+/** The head that the model has. The scalar head is float32 whatever the form. */
+export const headOf = (config: DecoderConfig, form: ModelForm = plainForm): HeadDefinition =>
+  config.scalarHead ? scalarHead(config) : languageHead(config, form);

@@ -15,12 +15,13 @@ import { LossScale } from '../optimizer/loss-scale.ts';
 import type { LossScaleState } from '../optimizer/loss-scale.ts';
 import { Scope } from '../ort/scope.ts';
 import type { Runtime } from '../ort/runtime.ts';
-import { languageHead } from './head-definition.ts';
+import { headOf } from './head-definition.ts';
 import type { WeightedSequence } from './micro-batches.ts';
 import type { ParameterSet } from './parameter-set.ts';
 import { ParameterStore } from './parameter-store.ts';
 import { Passes } from './passes.ts';
 import type { PassOptions } from './passes.ts';
+import { sequenceValues } from './sequence-values.ts';
 import { tokenScores } from './token-scores.ts';
 import type { Scores } from './token-scores.ts';
 
@@ -83,6 +84,8 @@ export class Learner implements Disposable {
     weights: Weights,
     { tuning, operands, ...options }: LearnerOptions = {},
   ): Promise<Learner> {
+    if (tuning !== undefined && config.scalarHead)
+      throw new Error('learner: a scalar head is trained with the whole model, not beside adapters');
     const form = { lora: tuning?.lora, operands };
     const scope = new Scope();
     try {
@@ -90,7 +93,7 @@ export class Learner implements Disposable {
         await ParameterStore.create(runtime, config, weights, { form, adapters: tuning?.adapters }),
       );
       const optimizer = scope.own(await AdamW.create(runtime, store.optimized()));
-      const passes = scope.own(new Passes(runtime, config, store, languageHead(config, form), options));
+      const passes = scope.own(new Passes(runtime, config, store, headOf(config, form), options));
       return new Learner(config, store, optimizer, passes, scope);
     } catch (error) {
       scope[Symbol.dispose]();
@@ -125,14 +128,10 @@ export class Learner implements Disposable {
     sequences: readonly WeightedSequence[],
     { temperature }: { readonly temperature: number },
   ): Promise<Scores> {
-    const { scale = 1 } = this.#lossScale ?? {};
-    const scaled =
-      scale === 1
-        ? sequences
-        : sequences.map((sequence) => ({
-            ...sequence,
-            weights_T: sequence.weights_T.map((weight) => weight * scale),
-          }));
+    const scaled = sequences.map((sequence) => ({
+      ...sequence,
+      weights_T: this.#scaled(sequence.weights_T),
+    }));
     return await tokenScores(this.#passes, scaled, temperature, true);
   }
 
@@ -142,6 +141,25 @@ export class Learner implements Disposable {
     { temperature }: { readonly temperature: number },
   ): Promise<Scores> {
     return await tokenScores(this.#passes, sequences, temperature, false);
+  }
+
+  /** Values [N] at the last tokens of N sequences, of a model with a scalar head. No gradient is touched. */
+  async values(sequences: readonly Int32Array[]): Promise<Float32Array> {
+    return await sequenceValues(this.#passes, sequences);
+  }
+
+  /**
+   * The same, and adds the gradient of a loss whose derivatives by the values are `cotangents` [N]. Where these depend on
+   * the values, `values` gives them first.
+   */
+  async valuesBackward(sequences: readonly Int32Array[], cotangents: Float32Array): Promise<Float32Array> {
+    return await sequenceValues(this.#passes, sequences, this.#scaled(cotangents));
+  }
+
+  /** Derivatives of the loss, times the loss scale. */
+  #scaled(derivatives: Float32Array): Float32Array {
+    const scale = this.#lossScale?.scale;
+    return scale === undefined ? derivatives : derivatives.map((derivative) => derivative * scale);
   }
 
   /** One AdamW update from the gradients so far, which are then spent. A norm that is not finite changes nothing. */

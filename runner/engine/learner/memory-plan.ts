@@ -64,7 +64,9 @@ export function planMicroBatches(
 
 function planLength(config: DecoderConfig, S: number, sequences: number, budget: MemoryBudget): LengthPlan {
   const attentionChunk = chunkOf(config, S, budget.attentionChunk);
-  const largest = Math.min(powerBelow(budget.tokenBudget / S), powerAbove(sequences));
+  // Without views long sequences run one by one.
+  const alone = attentionChunk !== null && budget.sliced === false;
+  const largest = alone ? 1 : Math.min(powerBelow(budget.tokenBudget / S), powerAbove(sequences));
   const bytes = (rows: number, activations: Activations): number =>
     microBatchBytes(config, { rows, length: S, activations, attentionChunk, sliced: budget.sliced });
   const plan = (rows: number, activations: Activations): LengthPlan => ({
@@ -117,7 +119,10 @@ export function microBatchBytes(config: DecoderConfig, shape: Shape): number {
   if (attentionChunk !== null) {
     const projected = 4 * (H + KV) * hd * S;
     const scores = 4 * H * attentionChunk * S;
-    return bytesOf * (hidden + projected + Math.max(scores, 2 * perToken * rowChunk(config, S)) + head);
+    return (
+      bytesOf *
+      (hidden + projected + Math.max(scores, 2 * perToken * (sliced ? rowChunk(config, S) : S)) + head)
+    );
   }
   const block = (perToken + H * S) * S;
   const blocks = activations === 'kept' ? L * block * rows : 0;

@@ -74,6 +74,12 @@ export class Passes implements Disposable {
     };
   }
 
+  /** Throws where the model's head is another than the caller's business needs. */
+  expectHead(name: HeadDefinition['name'], wanted: string): void {
+    const has = this.#head.definition.name;
+    if (has !== name) throw new Error(`this model has a ${has}: it gives no ${wanted}`);
+  }
+
   /** Runs the head over all sequences and, with `train`, adds the gradient of its loss. Gives how they were run. */
   async run(
     sequences: readonly WeightedSequence[],

@@ -24,6 +24,7 @@ export async function tokenScores(
 ): Promise<Scores> {
   if (!(temperature > 0))
     throw new RangeError(`learner: the temperature must be above 0, got ${temperature}`);
+  passes.expectHead('language head', 'log-probabilities');
   const logProbs = sequences.map(({ tokens_T }) => new Float32Array(tokens_T.length));
   let entropy = 0;
   let scored = 0;

@@ -2,6 +2,7 @@
 // From the `config.json` of a HF directory and back to one; the families say how.
 
 import { z } from 'zod';
+import { scalarArchitecture } from './families/family.ts';
 import type { Family, FamilyName } from './families/family.ts';
 import { llama } from './families/llama.ts';
 import { qwen2 } from './families/qwen2.ts';
@@ -27,6 +28,8 @@ export interface DecoderConfig {
   readonly qkvBias: boolean;
   /** Each head of queries and keys is normalised before its rotation. */
   readonly qkNorm: boolean;
+  /** A reward model: one number at a sequence's last token, in place of logits. */
+  readonly scalarHead?: boolean;
   /** Standard deviation of randomly initialised matrices. */
   readonly initializerRange: number;
 }
@@ -59,6 +62,21 @@ function checkHeads(config: DecoderConfig, source: string): void {
   }
 }
 
+const labels = z.looseObject({
+  num_labels: z.int().nullish(),
+  id2label: z.record(z.string(), z.unknown()).nullish(),
+});
+
+/** transformers takes two labels where neither field is there. */
+function checkOneLabel(json: unknown, source: string): void {
+  const { num_labels, id2label } = labels.parse(json);
+  const count = id2label ? Object.keys(id2label).length : (num_labels ?? 2);
+  if (count !== 1)
+    throw new Error(
+      `${source}: a classifier of ${count} labels (id2label, num_labels) is not supported, only a reward model, which has one`,
+    );
+}
+
 /**
  * Typed shape of a parsed `config.json`. `source` is the file, named in every complaint.
  * Throws on an architecture that is none of the families', and on whatever would be computed differently from what is asked for.
@@ -69,6 +87,7 @@ export function parseModelConfig(json: unknown, source: string): DecoderConfig {
   const parsed = families[named.data.model_type].fields.safeParse(json);
   if (!parsed.success) throw unsupported(source, parsed.error);
   checkHeads(parsed.data, source);
+  if (parsed.data.scalarHead) checkOneLabel(json, source);
   return parsed.data;
 }
 
@@ -83,7 +102,8 @@ export interface SpecialIds {
 export function hfModelConfig(config: DecoderConfig, ids: SpecialIds): Record<string, unknown> {
   const { architecture, written } = families[config.family];
   return {
-    architectures: [architecture],
+    architectures: [config.scalarHead ? scalarArchitecture(architecture) : architecture],
+    ...(config.scalarHead && { id2label: { 0: 'LABEL_0' }, label2id: { LABEL_0: 0 } }),
     model_type: config.family,
     vocab_size: config.vocabSize,
     hidden_size: config.hiddenSize,

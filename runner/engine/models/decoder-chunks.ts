@@ -182,27 +182,47 @@ export function chunkAttentionBackwardGraph(config: DecoderConfig, shape: Attent
 function attentionInputs(graph: Graph, config: DecoderConfig, shape: AttentionChunk): QueryChunk {
   const { heads, kvHeads, headSize } = config;
   const { queries, keys } = shape;
-  const ofKeys = (name: string): Value =>
-    transpose(
-      reshape(graph.input(name, 'float32', [keys, kvHeads * headSize]), [1, keys, kvHeads, headSize]),
-      [0, 2, 1, 3],
-    );
+  const ofKeys = (name: string): Value => graph.input(name, 'float32', [keys, kvHeads * headSize]);
+  return queryChunk(
+    {
+      queries: graph.input('queries', 'float32', [queries, heads * headSize]),
+      keys: ofKeys('keys'),
+      values: ofKeys('values'),
+      offset: graph.input('offset', 'int32', []),
+    },
+    config,
+    shape,
+  );
+}
+
+/** By token, [C,H*hd] and [N,KV*hd], to what attention works on. */
+export function queryChunk(
+  given: Readonly<Record<'queries' | 'keys' | 'values' | 'offset', Value>>,
+  config: DecoderConfig,
+  shape: AttentionChunk,
+): QueryChunk {
+  const ofKeys = (x: Value): Value =>
+    transpose(reshape(x, [1, shape.keys, config.kvHeads, config.headSize]), [0, 2, 1, 3]);
   return {
-    q: byHead(graph.input('queries', 'float32', [queries, heads * headSize]), config, shape),
-    k: ofKeys('keys'),
-    v: ofKeys('values'),
-    offset: graph.input('offset', 'int32', []),
-    queries,
+    q: byHead(given.queries, config, shape),
+    k: ofKeys(given.keys),
+    v: ofKeys(given.values),
+    offset: given.offset,
+    queries: shape.queries,
   };
 }
 
 /** [C,H*hd] -> [1,KV,G*C,hd]: the query heads of a key head are stacked on rows. */
-function byHead(x: Value, { kvHeads, headSize }: DecoderConfig, { queries }: AttentionChunk): Value {
+export function byHead(x: Value, { kvHeads, headSize }: DecoderConfig, { queries }: AttentionChunk): Value {
   const heads = transpose(reshape(x, [1, queries, -1, headSize]), [0, 2, 1, 3]);
   return reshape(heads, [1, kvHeads, -1, headSize]);
 }
 
 /** The way back. */
-function byQueryToken(x: Value, { heads, headSize }: DecoderConfig, { queries }: AttentionChunk): Value {
+export function byQueryToken(
+  x: Value,
+  { heads, headSize }: DecoderConfig,
+  { queries }: AttentionChunk,
+): Value {
   return reshape(transpose(reshape(x, [1, heads, queries, headSize]), [0, 2, 1, 3]), [queries, -1]);
 }

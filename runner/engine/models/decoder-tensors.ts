@@ -11,6 +11,8 @@ export interface TensorSpec {
 
 export const embeddingName = 'model.embed_tokens.weight';
 export const finalNormName = 'model.norm.weight';
+/** [1,D], of models with a scalar head. */
+export const scoreName = 'score.weight';
 
 /** The tensor that makes logits: the embedding itself where the two are tied. */
 export function headName(config: DecoderConfig): string {
@@ -93,6 +95,12 @@ export function blockTensorShape(config: DecoderConfig, role: BlockRole): readon
   return shapes[role];
 }
 
+function headTensors(config: DecoderConfig): TensorSpec[] {
+  const { vocabSize: V, hiddenSize: D } = config;
+  if (config.scalarHead) return [{ name: scoreName, shape: [1, D], kind: 'matrix' }];
+  return config.tieWordEmbeddings ? [] : [{ name: headName(config), shape: [V, D], kind: 'matrix' }];
+}
+
 /** Every tensor that a checkpoint of this shape holds. */
 export function decoderTensors(config: DecoderConfig): TensorSpec[] {
   const { vocabSize: V, hiddenSize: D } = config;
@@ -107,7 +115,7 @@ export function decoderTensors(config: DecoderConfig): TensorSpec[] {
     );
   return [
     { name: embeddingName, shape: [V, D], kind: 'matrix' },
-    ...(config.tieWordEmbeddings ? [] : [{ name: headName(config), shape: [V, D], kind: 'matrix' } as const]),
+    ...headTensors(config),
     ...ofBlocks(rolesOf(matrixRoles), 'matrix'),
     ...ofBlocks(biasesOf(config), 'bias'),
     ...ofBlocks(normsOf(config), 'norm'),

@@ -32,7 +32,7 @@ export class SlotSampler implements Sampler {
     limits: SlotLimits = { rows: 512, cacheTokens: 131_072 },
   ) {
     this.#runtime = runtime;
-    checkHeadSize(model.config);
+    checkHeads(model.config);
     this.#config = model.config;
     this.#limits = limits;
     this.#weights = samplerWeights(model);
@@ -93,8 +93,9 @@ export class SlotSampler implements Sampler {
   }
 }
 
-/** Throws on what the cached attention of ONNX Runtime has no kernel for. */
-function checkHeadSize({ headSize }: DecoderConfig): void {
+/** Throws on a model without logits, and on what attention over caches has no kernel for in ONNX Runtime. */
+function checkHeads({ headSize, scalarHead = false }: DecoderConfig): void {
+  if (scalarHead) throw new RangeError('a reward model has a scalar head: there is nothing to sample from');
   if (headSize % 8 !== 0)
     throw new RangeError(
       `sampling needs a head size that is a multiple of 8 (GroupQueryAttention), this model has ${headSize}: choose another head_dim, or hidden_size / num_attention_heads`,

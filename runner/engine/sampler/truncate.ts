@@ -45,6 +45,8 @@ export function drawTruncated(
   const K = chunkSize(V);
   const scaled = mul(logits, inverseTemperature);
   const { values, indices } = topk(scaled, width, 1);
+  // WebGPU gathers float32 elements only; ids are below 2^24, which float32 holds exactly.
+  const words = cast(indices, 'float32');
   const top = slice(values, 1, 0, 1);
   const mass = exp(sub(values, top));
   const { total } = levels(exp(sub(scaled, top)), K);
@@ -64,7 +66,7 @@ export function drawTruncated(
   const rank = pick(kept, uniform);
   const distance = sub(gatherElements(values, rank, 1), top);
   return {
-    tokens: reshape(cast(gatherElements(indices, rank, 1), 'int32'), [B]),
+    tokens: reshape(cast(gatherElements(words, rank, 1), 'int32'), [B]),
     logProbs: reshape(sub(distance, log(total)), [B]),
     samplingLogProbs: reshape(sub(distance, log(kept.total)), [B]),
     beyond: reshape(slice(kept_BK, 1, width - 1, width), [B]),

@@ -17,7 +17,7 @@ test.each([
   [
     'another architecture',
     { architectures: ['Qwen3ForCausalLM'] },
-    /only "LlamaForCausalLM" is supported of this model_type[\s\S]*architectures/,
+    /only "LlamaForCausalLM" and "LlamaForSequenceClassification" are supported of this model_type[\s\S]*architectures/,
   ],
   [
     'another model type',
@@ -93,7 +93,7 @@ test.each([
   ['Qwen3, tied', { num_key_value_heads: undefined }, /num_key_value_heads/],
   ['Qwen3, tied', { rope_scaling: { rope_type: 'yarn', factor: 4 } }, /RoPE of type "yarn" is not supported/],
   ['Qwen3, tied', { use_sliding_window: true }, /use_sliding_window is not supported/],
-  ['Qwen3, tied', { architectures: ['Qwen3MoeForCausalLM'] }, /only "Qwen3ForCausalLM" is supported/],
+  ['Qwen3, tied', { architectures: ['Qwen3MoeForCausalLM'] }, /only "Qwen3ForCausalLM" and/],
   ['Qwen2.5, tied', { use_sliding_window: true }, /use_sliding_window is not supported/],
   [
     'Qwen2.5, tied',

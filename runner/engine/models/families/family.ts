@@ -74,11 +74,19 @@ function llama3Scaling(given: unknown, context: z.RefinementCtx): RopeScaling | 
   };
 }
 
-/** Fields of every family, `architecture` being the only one that may be named. */
+/** The name of the same model with a scalar head in place of its language head, as transformers has it. */
+export const scalarArchitecture = (architecture: string): string =>
+  architecture.replace(/ForCausalLM$/, 'ForSequenceClassification');
+
+/** Fields of every family, `architecture` and that with a scalar head being the only ones that may be named. */
 export const sharedFields = (architecture: string) =>
   z.looseObject({
     architectures: z
-      .array(z.literal(architecture, { error: `only "${architecture}" is supported of this model_type` }))
+      .array(
+        z.literal([architecture, scalarArchitecture(architecture)], {
+          error: `only "${architecture}" and "${scalarArchitecture(architecture)}" are supported of this model_type`,
+        }),
+      )
       .nullish(),
     vocab_size: count,
     hidden_size: count,
@@ -127,6 +135,7 @@ export function sharedShape(hf: SharedFields): Omit<DecoderConfig, 'family' | 'q
     ropeScaling: rope?.scaling ?? null,
     tieWordEmbeddings: hf.tie_word_embeddings ?? false,
     initializerRange: hf.initializer_range ?? 0.02,
+    ...(hf.architectures?.some((name) => name.endsWith('ForSequenceClassification')) && { scalarHead: true }),
   };
 }
 

@@ -1,0 +1,70 @@
+// A frozen model that scores given tokens: a reference, a teacher, a reward model. 4 bytes a parameter: it has no gradients
+// and no moments.
+
+import type { DecoderConfig } from '../models/config.ts';
+import type { Weights } from '../models/initialize.ts';
+import { Scope } from '../ort/scope.ts';
+import type { Runtime } from '../ort/runtime.ts';
+import { headOf } from './head-definition.ts';
+import type { WeightedSequence } from './micro-batches.ts';
+import type { ParameterSet } from './parameter-set.ts';
+import { ParameterStore } from './parameter-store.ts';
+import { Passes } from './passes.ts';
+import type { PassOptions } from './passes.ts';
+import { sequenceValues } from './sequence-values.ts';
+import { tokenScores } from './token-scores.ts';
+import type { Scores } from './token-scores.ts';
+
+export class Scorer implements Disposable {
+  readonly config: DecoderConfig;
+  readonly #store: ParameterStore;
+  readonly #passes: Passes;
+  readonly #scope: Scope;
+
+  private constructor(config: DecoderConfig, store: ParameterStore, passes: Passes, scope: Scope) {
+    this.config = config;
+    this.#store = store;
+    this.#passes = passes;
+    this.#scope = scope;
+  }
+
+  /** Copies `weights` (HF names). Throws where they do not fit the configuration, with the tensors' names. */
+  static async create(
+    runtime: Runtime,
+    config: DecoderConfig,
+    weights: Weights,
+    options: PassOptions = {},
+  ): Promise<Scorer> {
+    const scope = new Scope();
+    try {
+      const store = scope.own(await ParameterStore.create(runtime, config, weights, { frozen: true }));
+      const passes = scope.own(new Passes(runtime, config, store, headOf(config), options));
+      return new Scorer(config, store, passes, scope);
+    } catch (error) {
+      scope[Symbol.dispose]();
+      throw error;
+    }
+  }
+
+  /** What a sampler of this model reads. */
+  get weights(): ParameterSet {
+    return this.#store.weights;
+  }
+
+  /** Log-probabilities of the tokens from `scoredFrom` on. Weights are not looked at, except that prompts must have none. */
+  async score(
+    sequences: readonly WeightedSequence[],
+    { temperature }: { readonly temperature: number },
+  ): Promise<Scores> {
+    return await tokenScores(this.#passes, sequences, temperature, false);
+  }
+
+  /** Values [N] at the last tokens of N sequences, of a model with a scalar head. */
+  async values(sequences: readonly Int32Array[]): Promise<Float32Array> {
+    return await sequenceValues(this.#passes, sequences);
+  }
+
+  [Symbol.dispose](): void {
+    this.#scope[Symbol.dispose]();
+  }
+}

@@ -38,3 +38,19 @@ test.each(['file://host/models/a', 'file:///a%2Fb', 'models/a', 'https://example
     });
   },
 );
+
+test.each([
+  ['full', undefined, ['fetch_checkpoint']],
+  ['lora', '/models/a', ['fetch_checkpoint']],
+] as const)('resuming, %s tuning: the base lies at %s', (method, init, transfers) => {
+  const claim = {
+    spec: { model: { init: { from: 'hf', uri: '/models/a' }, tuning: { method } } },
+    datasets: [],
+    init: null,
+    resume: { id: 'ckpt' },
+  } as unknown as Claim;
+  const plan = planInputs(claim, '/scratch');
+  expect(plan.inputs).toMatchObject({ resume: '/scratch/resume' });
+  expect(plan.inputs.init).toBe(init);
+  expect(plan.transfers.map(({ kind }) => kind)).toEqual(transfers);
+});

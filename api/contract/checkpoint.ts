@@ -5,8 +5,8 @@ import { checkpointId, int32, jobId, sha256, timestamp } from './names.ts';
 
 export const checkpointKind = z.enum(['step', 'stage_end', 'final']);
 
-/** Names inside a checkpoint: no folders but trainer/. */
-const fileName = z.string().regex(/^(trainer\/)?[A-Za-z0-9][A-Za-z0-9._-]{0,120}$/);
+/** Names inside a checkpoint: no folders but trainer/ and adapter/. */
+const fileName = z.string().regex(/^((?:trainer|adapter)\/)?[A-Za-z0-9][A-Za-z0-9._-]{0,120}$/);
 
 /** Written last, beside the files that it lists. */
 export const manifestName = 'manifest.json';

@@ -75,7 +75,7 @@ export function checkpointRoutes(services: Services) {
       const { id, name } = c.req.valid('param');
       return serveFile(services, await theCheckpoint(c, id), name, c.req.header('range'));
     });
-  // The same with the slash of trainer/… left as it is, which a path parameter of OpenAPI cannot say.
+  // The same with the slash of trainer/… and adapter/… left as it is, which a path parameter of OpenAPI cannot say.
   router.get('/v1/checkpoints/:id/files/:name{.+}', readers, async (c) => {
     const { id, name } = c.req.param();
     if (!checkpointId.safeParse(id).success) throw notFound('checkpoint', id);

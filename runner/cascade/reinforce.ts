@@ -14,6 +14,7 @@ import type { Policy } from './policy.ts';
 import { rolloutMetrics, samplerGap } from './rollout-metrics.ts';
 import { sampleGroups, truncationOf } from './rollout.ts';
 import { chooseSamples } from './samples.ts';
+import { updatedOr } from './stage-run.ts';
 import type { StepResult } from './stage-run.ts';
 import { update } from './update.ts';
 
@@ -62,7 +63,7 @@ export async function reinforce(
   if (cause !== undefined) return { type: 'skipped', cause, metrics: rolloutMetrics(groups_P), samples };
   const sequences = tokenMean(learnt.map(({ rollout, advantage }) => ({ ...rollout, advantage })));
 
-  const { logProbs, metrics } = await update(policy, sequences, stage, {
+  const { logProbs, metrics, skipped } = await update(policy, sequences, stage, {
     step,
     steps: stage.steps,
     temperature: stage.temperature,
@@ -70,7 +71,7 @@ export async function reinforce(
   const time_train = clock();
   const tokens = judged.reduce((total, { rollout }) => total + rollout.response.length, 0);
   return {
-    type: 'updated',
+    ...updatedOr(skipped),
     metrics: {
       ...rolloutMetrics(groups_P),
       ...metrics,

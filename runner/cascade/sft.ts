@@ -7,6 +7,7 @@ import { sftWeights } from './objective.ts';
 import type { TokenPair } from './objective.ts';
 import type { Policy } from './policy.ts';
 import { conversationTokens, promptMode, tokensOfRow } from './prompt.ts';
+import { updatedOr } from './stage-run.ts';
 import type { StageRun } from './stage-run.ts';
 import { update } from './update.ts';
 
@@ -28,11 +29,15 @@ export function sftStage(
     async step(step) {
       const started = performance.now();
       const sequences = sftWeights(batchOf(order, step).map((row) => pairs[row]!));
-      const { logProbs, metrics } = await update(policy, sequences, stage, { step, steps, temperature: 1 });
+      const { logProbs, metrics, skipped } = await update(policy, sequences, stage, {
+        step,
+        steps,
+        temperature: 1,
+      });
       const seconds = (performance.now() - started) / 1000;
       const tokens = sequences.reduce((total, { tokens_T }) => total + tokens_T.length, 0);
       return {
-        type: 'updated',
+        ...updatedOr(skipped),
         metrics: {
           ...metrics,
           loss: loss(sequences, logProbs),

@@ -18,6 +18,10 @@ export type StepResult =
       readonly samples: readonly StepSample[];
     };
 
+/** What became of a step's update: `skipped` is why there was none. */
+export const updatedOr = (skipped: string | undefined) =>
+  skipped === undefined ? ({ type: 'updated' } as const) : ({ type: 'skipped', cause: skipped } as const);
+
 export interface StageRun {
   readonly steps: number;
   /** `step` is 1 for the first. */

@@ -9,6 +9,8 @@ export interface Update {
   /** Log-probability of every token of every sequence at the temperature given; index 0 of a sequence is 0. */
   readonly logProbs: readonly Float32Array[];
   readonly metrics: Readonly<Record<string, number>>;
+  /** Why nothing was changed, where nothing was. */
+  readonly skipped?: string;
 }
 
 /** Forward, backward and AdamW over the whole batch. Throws `Diverged` on a gradient or a change of the weights that is not finite. */
@@ -23,7 +25,7 @@ export async function update(
   });
   const lr = learningRate(stage, position.step, position.steps);
   const { beta1, beta2, eps, weight_decay, clip_norm } = stage.optimizer;
-  const { gradNorm, updateNorm } = await learner.step({
+  const { gradNorm, updateNorm, overflowed } = await learner.step({
     lr,
     beta1,
     beta2,
@@ -31,6 +33,9 @@ export async function update(
     weightDecay: weight_decay,
     clipNorm: clip_norm,
   });
+  const metrics = { lr, grad_norm: gradNorm, update_norm: updateNorm, entropy: meanEntropy };
+  if (overflowed === true)
+    return { logProbs, metrics, skipped: 'the gradient overflowed float16; the loss scale was halved' };
   if (!Number.isFinite(gradNorm)) {
     throw new Diverged(
       `stage ${stage.name}, step ${position.step}: the gradient's norm is ${gradNorm}; lower the learning rate (it was ${lr})`,
@@ -41,5 +46,5 @@ export async function update(
       `stage ${stage.name}, step ${position.step}: the norm of the weights' change is ${updateNorm}; lower the learning rate (it was ${lr})`,
     );
   }
-  return { logProbs, metrics: { lr, grad_norm: gradNorm, update_norm: updateNorm, entropy: meanEntropy } };
+  return { logProbs, metrics };
 }

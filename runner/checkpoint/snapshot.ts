@@ -1,5 +1,5 @@
-// Writes a checkpoint into a directory of local scratch: model files in Hugging Face layout, what the trainer needs
-// for an exact resume under trainer/, the manifest last. Uploading is someone else's work.
+// Writes a checkpoint into a directory of local scratch: model files in Hugging Face layout, adapters in PEFT's under
+// adapter/, what the trainer needs for an exact resume under trainer/, the manifest last. Uploading is someone else's work.
 import { mkdir, open, rm, statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Manifest } from '../../api/contract/checkpoint.ts';
@@ -8,12 +8,15 @@ import { ScratchFull } from './error.ts';
 import { manifestText } from './manifest.ts';
 import type { ModelFiles } from './model-files.ts';
 import type { NamedArrays } from './safetensors.ts';
-import { writeArrays, writeModel, writeText } from './write-model.ts';
+import { adapterFolder, writeAdapter } from './adapter.ts';
+import type { StoredAdapter } from './adapter.ts';
+import { writeArrays, writeModel, writeModelFiles, writeText } from './write-model.ts';
 import type { ListedFile } from './write-model.ts';
 
 export interface SnapshotContents {
-  /** Tensors by their Hugging Face names; tied ones once. */
-  readonly weights: NamedArrays;
+  /** Tensors by their Hugging Face names; tied ones once. Left out where adapters are trained and the base is kept elsewhere. */
+  readonly weights?: NamedArrays;
+  readonly adapter?: StoredAdapter;
   readonly modelFiles: ModelFiles;
   /** Optimizer moments, in any layout that their owner can read back; left out where they have been reset. */
   readonly moments?: NamedArrays;
@@ -32,7 +35,9 @@ const bytesOf = (arrays: NamedArrays): number =>
 
 async function checkSpace(dir: string, contents: SnapshotContents): Promise<number> {
   const texts = [...contents.modelFiles.values()].reduce((sum, text) => sum + Buffer.byteLength(text), 0);
-  const needed = bytesOf(contents.weights) + bytesOf(contents.moments ?? new Map()) + texts + slackBytes;
+  const { weights, adapter, moments } = contents;
+  const arrays = [weights, adapter?.tensors, moments].map((some) => bytesOf(some ?? new Map()));
+  const needed = arrays.reduce((sum, bytes) => sum + bytes, texts + slackBytes);
   const free = await freeBytes(dir);
   if (free < needed) throw new ScratchFull(dir, needed, free);
   return needed;
@@ -54,11 +59,23 @@ async function syncDirectory(dir: string): Promise<void> {
 
 async function writeFiles(dir: string, contents: SnapshotContents): Promise<ListedFile[]> {
   await mkdir(join(dir, dirname(stateName)), { recursive: true });
-  const files = await writeModel(dir, contents);
+  const { weights, adapter, modelFiles } = contents;
+  const files = weights
+    ? await writeModel(dir, { weights, modelFiles })
+    : await writeModelFiles(dir, modelFiles);
+  if (adapter !== undefined) files.push(...(await writeAdapterFolder(dir, adapter)));
   if (contents.moments !== undefined) files.push(await writeArrays(dir, momentsName, contents.moments));
   files.push(await writeText(dir, stateName, JSON.stringify(contents.state)));
   await syncDirectory(join(dir, dirname(stateName)));
   return files;
+}
+
+async function writeAdapterFolder(dir: string, adapter: StoredAdapter): Promise<ListedFile[]> {
+  const folder = join(dir, adapterFolder);
+  await mkdir(folder);
+  const files = await writeAdapter(folder, adapter);
+  await syncDirectory(folder);
+  return files.map((file) => ({ ...file, name: `${adapterFolder}/${file.name}` }));
 }
 
 export type SnapshotHeader = Omit<Manifest, 'format' | 'files'>;

@@ -90,6 +90,20 @@ export async function writeModelWeights(
   return files;
 }
 
+/** The small files beside weights of type `dtype`, which the configuration names. */
+export async function writeModelFiles(
+  dir: string,
+  modelFiles: ModelFiles,
+  dtype: StoredDType = 'F32',
+): Promise<ListedFile[]> {
+  const files: ListedFile[] = [];
+  for (const [name, text] of modelFiles) {
+    const content = name === 'config.json' ? configOfDType(text, dtype) : text;
+    files.push(await writeText(dir, name, content));
+  }
+  return files;
+}
+
 /**
  * Weights and the small files beside them, into a directory that holds no model. The configuration names the type that is
  * written.
@@ -100,9 +114,5 @@ export async function writeModel(
   form: StoredForm = {},
 ): Promise<ListedFile[]> {
   const files = await writeModelWeights(dir, weights, form);
-  for (const [name, text] of modelFiles) {
-    const content = name === 'config.json' ? configOfDType(text, form.dtype ?? 'F32') : text;
-    files.push(await writeText(dir, name, content));
-  }
-  return files;
+  return [...files, ...(await writeModelFiles(dir, modelFiles, form.dtype))];
 }

@@ -51,16 +51,22 @@ function directory(
     : { path, transfers: [] };
 }
 
-function initPlan(
-  { spec, init, resume }: Claim,
-  dir: string,
-  roots: readonly string[],
-): { inputs: Partial<Inputs>; transfers: Transfer[] } {
-  // A checkpoint to resume from holds model and tokenizer: what the job began with is not needed again.
-  if (resume !== null) {
-    const to = join(dir, 'resume');
-    return { inputs: { resume: to }, transfers: [{ kind: 'fetch_checkpoint', checkpoint: resume, dir: to }] };
-  }
+type ModelPlan = { readonly inputs: Partial<Inputs>; readonly transfers: readonly Transfer[] };
+
+/** A checkpoint to resume from holds model and tokenizer, so what the job began with is not needed again; adapters need it beside them. */
+function modelPlan(claim: Claim, dir: string, roots: readonly string[]): ModelPlan {
+  const { resume, spec } = claim;
+  if (resume === null) return initPlan(claim, dir, roots);
+  const to = join(dir, 'resume');
+  const begun =
+    spec.model.tuning.method === 'lora' ? initPlan(claim, dir, roots) : { inputs: {}, transfers: [] };
+  return {
+    inputs: { ...begun.inputs, resume: to },
+    transfers: [...begun.transfers, { kind: 'fetch_checkpoint', checkpoint: resume, dir: to }],
+  };
+}
+
+function initPlan({ spec, init }: Claim, dir: string, roots: readonly string[]): ModelPlan {
   if (init !== null) {
     const to = join(dir, 'init');
     return { inputs: { init: to }, transfers: [{ kind: 'fetch_checkpoint', checkpoint: init, dir: to }] };
@@ -86,7 +92,7 @@ export function planInputs(claim: Claim, dir: string, roots: readonly string[]):
     const file = join(dir, 'datasets', `${id}.jsonl`);
     return { id, file, transfer: { kind: 'fetch_file', key, size, sha256, file } as const };
   });
-  const { inputs, transfers } = initPlan(claim, dir, roots);
+  const { inputs, transfers } = modelPlan(claim, dir, roots);
   return {
     inputs: { datasets: Object.fromEntries(files.map(({ id, file }) => [id, file])), ...inputs },
     transfers: [...files.map(({ transfer }) => transfer), ...transfers],

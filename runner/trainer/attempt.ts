@@ -15,6 +15,8 @@ import { checkGold } from './check-gold.ts';
 import { conditionsOf, differences } from './conditions.ts';
 import type { Conditions } from './conditions.ts';
 import { loadModel } from './load-model.ts';
+import { loadTuning } from './load-tuning.ts';
+import type { LoadedTuning } from './load-tuning.ts';
 import { ProcessHost } from './process-host.ts';
 import { restore, snapshotContents } from './resume-state.ts';
 import { withSignsOfLife } from './signs-of-life.ts';
@@ -32,20 +34,22 @@ export async function runAttempt(
     const runtime = scope.own(withSignsOfLife(bare, () => send({ type: 'alive' })));
     const data = await readDatasets(start);
     await checkGold(claim.spec, data);
-    const model = await loadModel(claim.spec.model.init, inputs, claim.spec.seed);
-    const learner = scope.own(await Learner.create(runtime, model.config, model.weights));
+    const { init, tuning: wanted } = claim.spec.model;
+    const model = await loadModel(init, inputs, claim.spec.seed, wanted.method);
+    const tuning = await loadTuning(claim.spec, model, inputs.resume);
+    const learner = scope.own(await Learner.create(runtime, model.config, model.weights, { tuning }));
     const conditions = conditionsOf(runtime, learner.memoryBytes);
-    const sampler = scope.own(new SlotSampler(runtime, { config: model.config, weights: learner.weights }));
+    const sampler = scope.own(new SlotSampler(runtime, learner));
     const policy: Policy = { tokenizer: model.tokenizer, learner, sampler };
     const host = new ProcessHost({
       claim,
       scratch,
       conditions,
       send,
-      contents: (point) => snapshotContents(learner, model.files, point),
+      contents: (point, kind) => snapshotContents(learner, model, tuning, point, kind),
     });
     onHost(host);
-    const from = await resumePoint(start, learner, host, conditions);
+    const from = await resumePoint(start, learner, tuning, host, conditions);
     await runCascade(claim.spec, policy, data, host, from);
     await host.settled();
   } finally {
@@ -56,6 +60,7 @@ export async function runAttempt(
 async function resumePoint(
   { claim, inputs }: StartMessage,
   learner: Learner,
+  tuning: LoadedTuning | undefined,
   host: ProcessHost,
   conditions: Conditions,
 ): Promise<Point | undefined> {
@@ -64,7 +69,7 @@ async function resumePoint(
     return undefined;
   }
   const checkpoint = await openCheckpoint(inputs.resume);
-  const point = await restore(learner, checkpoint);
+  const point = await restore(learner, checkpoint, tuning);
   host.emit({ type: 'rewound', stage: checkpoint.manifest.stage, to_step: point.step });
   const differing = differences(checkpoint.manifest.conditions, conditions);
   if (differing.length > 0) host.emit({ type: 'resume_inexact', differences: differing });

@@ -29,9 +29,14 @@ export class InvalidModel extends Error {
   override readonly name = 'InvalidModel';
 }
 
-/** `inputs.resume`, where given, is the checkpoint to go on from: it holds the model too. */
-export async function loadModel(init: ModelInit, inputs: Inputs, seed: number): Promise<LoadedModel> {
-  const directory = inputs.resume ?? inputs.init;
+/** `inputs.resume`, where given, is the checkpoint to go on from: it holds the model too, unless adapters alone are trained. */
+export async function loadModel(
+  init: ModelInit,
+  inputs: Inputs,
+  seed: number,
+  method: 'full' | 'lora' = 'full',
+): Promise<LoadedModel> {
+  const directory = method === 'full' ? (inputs.resume ?? inputs.init) : inputs.init;
   try {
     if (directory !== undefined) return await readModel(directory);
     if (init.from !== 'config')

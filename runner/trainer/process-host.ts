@@ -18,7 +18,7 @@ export interface ProcessHostOptions {
   readonly scratch: string;
   readonly conditions: Conditions;
   readonly send: (message: FromTrainer) => void;
-  readonly contents: (point: Point) => Promise<SnapshotContents>;
+  readonly contents: (point: Point, kind: PointKind) => Promise<SnapshotContents>;
 }
 
 export class ProcessHost implements Host {
@@ -67,7 +67,7 @@ export class ProcessHost implements Host {
     await writeSnapshot(
       dir,
       { job: claim.job, attempt: claim.attempt, ...meta, conditions },
-      await contents(point),
+      await contents(point, kind),
     );
     this.#pending = { dir, done: Promise.withResolvers() };
     send({ type: 'snapshot', dir, meta });

@@ -4,14 +4,19 @@ import { z } from 'zod';
 import type { StoredCheckpoint } from '../checkpoint/read.ts';
 import { CheckpointCorrupt } from '../checkpoint/error.ts';
 import type { Learner } from '../engine/learner/learner.ts';
-import type { Point } from '../cascade/run.ts';
+import { mergeAdapters } from '../engine/models/merge-adapters.ts';
+import type { Point, PointKind } from '../cascade/run.ts';
 import type { SnapshotContents } from '../checkpoint/snapshot.ts';
+import { InvalidModel } from './load-model.ts';
 import type { LoadedModel } from './load-model.ts';
+import type { LoadedTuning } from './load-tuning.ts';
 
 const resumeState = z.object({
   stage_index: z.number().int(),
   step: z.number().int(),
   optimizer_steps: z.number().int(),
+  loss_scale: z.object({ scale: z.number(), goodSteps: z.number().int() }).optional(),
+  base_sha256: z.string().optional(),
 });
 
 const FIRST = 'first_moment';
@@ -20,27 +25,56 @@ const SECOND = 'second_moment';
 /** On the cpu live views of the learner's arenas: they must be written before the next step. */
 export async function snapshotContents(
   learner: Learner,
-  files: LoadedModel['files'],
+  { files }: LoadedModel,
+  tuning: LoadedTuning | undefined,
   point: Point,
+  kind: PointKind,
 ): Promise<SnapshotContents> {
-  const { firstMoment, secondMoment, stepCount } = await learner.state();
+  const { firstMoment, secondMoment, stepCount, lossScale } = await learner.state();
   const state: z.infer<typeof resumeState> = {
     stage_index: point.stageIndex,
     step: point.step,
     optimizer_steps: stepCount,
+    ...(lossScale && { loss_scale: lossScale }),
+    ...(tuning && { base_sha256: tuning.baseSha256 }),
   };
   const moments = new Map([
     [FIRST, { shape: [firstMoment.length], data: firstMoment }],
     [SECOND, { shape: [secondMoment.length], data: secondMoment }],
   ]);
-  return { weights: await learner.namedWeights(), modelFiles: files, moments, state };
+  return { ...(await modelContents(learner, tuning, kind)), modelFiles: files, moments, state };
 }
 
-/** Puts moments back (the weights came with the model) and says where to go on. */
-export async function restore(learner: Learner, checkpoint: StoredCheckpoint): Promise<Point> {
+/**
+ * The weights or, where adapters alone are trained, these; at the end of a stage the merged model too, which runs by itself
+ * and starts other jobs.
+ */
+async function modelContents(
+  learner: Learner,
+  tuning: LoadedTuning | undefined,
+  kind: PointKind,
+): Promise<Pick<SnapshotContents, 'weights' | 'adapter'>> {
+  const weights = await learner.namedWeights();
+  if (tuning === undefined) return { weights };
+  const tensors = (await learner.namedAdapters())!;
+  const adapter = { config: tuning.config, tensors };
+  if (kind === 'step') return { adapter };
+  return { adapter, weights: mergeAdapters(learner.config, tuning.lora, weights, tensors) };
+}
+
+/** Puts moments back (weights and adapters came with the model) and says where to go on. */
+export async function restore(
+  learner: Learner,
+  checkpoint: StoredCheckpoint,
+  tuning: LoadedTuning | undefined,
+): Promise<Point> {
   const parsed = resumeState.safeParse(await checkpoint.state());
   if (!parsed.success)
     throw new CheckpointCorrupt(`${checkpoint.dir}: trainer/state.json: ${z.prettifyError(parsed.error)}`);
+  if (tuning !== undefined && parsed.data.base_sha256 !== tuning.baseSha256)
+    throw new InvalidModel(
+      `the model that the job starts from (${tuning.config.base ?? 'random weights'}) is no longer the one that its adapters were trained on: put it back, or start a new job`,
+    );
   const moments = await checkpoint.moments();
   const moment = (name: string): Float32Array<ArrayBuffer> => {
     const data = moments?.get(name)?.data;
@@ -52,6 +86,7 @@ export async function restore(learner: Learner, checkpoint: StoredCheckpoint): P
     firstMoment: moment(FIRST),
     secondMoment: moment(SECOND),
     stepCount: parsed.data.optimizer_steps,
+    lossScale: parsed.data.loss_scale,
   });
   return { stageIndex: parsed.data.stage_index, step: parsed.data.step };
 }

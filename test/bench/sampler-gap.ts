@@ -21,7 +21,7 @@ export async function measureSamplerGap(runtime: Runtime): Promise<BenchResult[]
   const scope = new Scope();
   try {
     const learner = scope.own(await Learner.create(runtime, config, initialWeights(config, 1)));
-    const sampler = scope.own(new SlotSampler(runtime, { config, ...learner.parameters }));
+    const sampler = scope.own(new SlotSampler(runtime, learner));
     const requests = Array.from({ length: prompts }, (_, p) => {
       const prompt = Int32Array.from(
         { length: promptLength - p },

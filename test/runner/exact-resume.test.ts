@@ -68,7 +68,7 @@ afterAll(async () => {
   await dir.remove();
 });
 
-const spec: JobSpecInput = {
+const spec = {
   type: 'cascade',
   seed: 7,
   model: {
@@ -98,13 +98,19 @@ const spec: JobSpecInput = {
     ],
   },
   checkpoints: { every_steps: 5 },
+} satisfies JobSpecInput;
+
+const loraSpec: JobSpecInput = {
+  ...spec,
+  model: { ...spec.model, tuning: { method: 'lora', rank: 8 } },
 };
 
 /** Runs the job to its end, with `disturb` called for each event as it comes. */
 async function run(
   disturb: (event: JobEvent) => void | Promise<void> = () => undefined,
+  posted: JobSpecInput = spec,
 ): Promise<{ job: string; events: JobEvent[] }> {
-  const { id } = await api.client.createJob(spec);
+  const { id } = await api.client.createJob(posted);
   const events: JobEvent[] = [];
   for await (const event of api.client.events(id)) {
     events.push(event);
@@ -138,8 +144,13 @@ function killChild(file: string): void {
   process.kill(pid, 'SIGKILL');
 }
 
-async function expectSame(job: string, events: readonly JobEvent[], attempts: number): Promise<void> {
-  expect(await weightsOf(job)).toEqual(undisturbed);
+async function expectSame(
+  job: string,
+  events: readonly JobEvent[],
+  attempts: number,
+  expected = undisturbed,
+): Promise<void> {
+  expect(await weightsOf(job)).toEqual(expected);
   expect(events.map(({ seq }) => seq)).toEqual(events.map((_, at) => at + 1));
   expect(await api.client.job(job)).toMatchObject({ attempt: attempts });
   const steps = events.flatMap(({ attempt, body }) =>
@@ -176,6 +187,27 @@ describe.skipIf(process.platform !== 'linux')(
       expect(events.find(({ body }) => body.type === 'attempt_failed')!.body).toMatchObject({
         reason: 'lease_expired',
       });
+    });
+
+    it('the trainer killed, with adapters alone in training', async () => {
+      const whole = await weightsOf((await run(undefined, loraSpec)).job);
+      expect(Object.keys(whole).sort()).toEqual([
+        'adapter/adapter_model.safetensors',
+        'model.safetensors',
+        'trainer/moments.safetensors',
+      ]);
+      const { job, events } = await run(
+        once(7, () => killChild('runner/trainer.ts')),
+        loraSpec,
+      );
+      await expectSame(job, events, 2, whole);
+      const { data } = await api.client.checkpoints(job);
+      for (const { kind, files } of data) {
+        const names = files.map(({ name }) => name);
+        expect(names).toContain('adapter/adapter_config.json');
+        expect(names).toContain('tokenizer.json');
+        expect(names.includes('model.safetensors'), kind).toBe(kind !== 'step');
+      }
     });
 
     it('the uploader killed', async () => {

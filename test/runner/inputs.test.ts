@@ -71,3 +71,19 @@ describe('a directory on this machine', () => {
     expect(plan('s3://bucket/a', [])).toBe('/scratch/init');
   });
 });
+
+test.each([
+  ['full', undefined, ['fetch_checkpoint']],
+  ['lora', '/models/a', ['fetch_checkpoint']],
+] as const)('resuming, %s tuning: the base lies at %s', (method, init, transfers) => {
+  const claim = {
+    spec: { model: { init: { from: 'hf', uri: '/models/a' }, tuning: { method } } },
+    datasets: [],
+    init: null,
+    resume: { id: 'ckpt' },
+  } as unknown as Claim;
+  const plan = planInputs(claim, '/scratch', ['/models']);
+  expect(plan.inputs).toMatchObject({ resume: '/scratch/resume' });
+  expect(plan.inputs.init).toBe(init);
+  expect(plan.transfers.map(({ kind }) => kind)).toEqual(transfers);
+});

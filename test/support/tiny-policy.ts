@@ -36,7 +36,7 @@ export async function tinyPolicy(runtime: Runtime, seed = 1): Promise<TinyPolicy
   const scope = new Scope();
   const model = await loadModel(tinyInit, { datasets: {} }, seed);
   const learner = scope.own(await Learner.create(runtime, model.config, model.weights));
-  const sampler = scope.own(new SlotSampler(runtime, { config: model.config, weights: learner.weights }));
+  const sampler = scope.own(new SlotSampler(runtime, learner));
   return {
     model,
     tokenizer: model.tokenizer,

@@ -17,6 +17,7 @@ import {
   pickedAttentionGraph,
 } from '../models/decoder-long.ts';
 import { embeddingGraph } from '../models/decoder-ends.ts';
+import type { ModelForm } from '../models/model-form.ts';
 import { rotaryTables } from '../models/rotary-tables.ts';
 import { serialize } from '../onnx/serialize.ts';
 import { Scope } from '../ort/scope.ts';
@@ -52,7 +53,7 @@ export class ChunkSessions implements Disposable {
   readonly #scope = new Scope();
   readonly #sessions = new Map<string, Promise<Session>>();
 
-  constructor(runtime: Runtime, config: DecoderConfig, { length, queries }: ChunkShape) {
+  constructor(runtime: Runtime, config: DecoderConfig, { length, queries }: ChunkShape, form: ModelForm) {
     const viewed = runtime.provider === 'cpu';
     const rows = viewed ? rowChunk(config, length) : length;
     const [query, key] = [1 / Math.sqrt(config.headSize), 1].map((scale) =>
@@ -66,10 +67,10 @@ export class ChunkSessions implements Disposable {
     this.#runtime = runtime;
     this.#graphs = {
       embed: () => embeddingGraph(config, rows),
-      project: () => chunkProjectionGraph(config, rows),
-      end: () => chunkEndGraph(config, rows),
-      projectBackward: () => chunkProjectionBackwardGraph(config, rows),
-      endBackward: () => chunkEndBackwardGraph(config, rows),
+      project: () => chunkProjectionGraph(config, rows, form),
+      end: () => chunkEndGraph(config, rows, form),
+      projectBackward: () => chunkProjectionBackwardGraph(config, rows, form),
+      endBackward: () => chunkEndBackwardGraph(config, rows, form),
     };
     this.#attention = {
       attend: (keys) =>

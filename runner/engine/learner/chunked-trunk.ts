@@ -3,10 +3,10 @@
 // Chunks run in ascending order, always: sums over them are the same every time.
 
 import type { DecoderConfig } from '../models/config.ts';
-import { gradientOf, previousOf } from '../models/decoder-block.ts';
-import { endRoles, projectionRoles, rotationNames } from '../models/decoder-chunks.ts';
-import { blockRoles, embeddingName } from '../models/decoder-tensors.ts';
-import type { BlockRole } from '../models/decoder-tensors.ts';
+import { blockInputRoles, gradientOf, previousOf, trainedRoles } from '../models/decoder-block.ts';
+import type { BlockInputRole } from '../models/decoder-block.ts';
+import { rotationNames, trainedEndRoles, trainedProjectionRoles } from '../models/decoder-chunks.ts';
+import { embeddingName } from '../models/decoder-tensors.ts';
 import { Scope } from '../ort/scope.ts';
 import type { Binding, Runtime, Session, Tensor } from '../ort/runtime.ts';
 import { chunkBufferDims, chunkBuffers } from './chunk-buffers.ts';
@@ -86,10 +86,12 @@ export class ChunkedTrunk implements Trunk {
   async backward(first: boolean): Promise<void> {
     for (let layer = this.#config.layers - 1; layer >= 0; layer--) {
       if (first)
-        for (const role of blockRoles(this.#config)) await this.#store.blockGradient(layer, role).zero();
+        for (const role of trainedRoles(this.#config, this.#store.form))
+          await this.#store.blockGradient(layer, role).zero();
       await this.#perSequence(layer, (place) => this.#blockBackward(place));
     }
-    await this.#moves.add(this.#cotangent(0), this.#tokens, this.#store.gradient(embeddingName));
+    if (this.#store.trains(embeddingName))
+      await this.#moves.add(this.#cotangent(0), this.#tokens, this.#store.gradient(embeddingName));
   }
 
   async #blockBackward(place: Place): Promise<void> {
@@ -140,7 +142,7 @@ export class ChunkedTrunk implements Trunk {
 
   /** `row` is the chunk's first row in the micro-batch, `begin` in its sequence. */
   #rowEnds(scope: Scope, pass: RowPass, layer: number, row: number, begin: number): Ends {
-    const { rows, rotations } = this.#sessions;
+    const { rows } = this.#sessions;
     const { hidden, sequence } = this.#current();
     const inBatch = (buffer: Tensor): Tensor => this.#view(scope, buffer, row, rows);
     const inSequence = (buffer: Tensor): Tensor => this.#view(scope, buffer, begin, rows);
@@ -152,21 +154,15 @@ export class ChunkedTrunk implements Trunk {
       };
       return { inputs, outputs: { y: inBatch(hidden[0]!) } };
     }
-    const half = this.#config.headSize / 2;
-    const tables = rotationNames.map((name, i) => [
-      name,
-      scope.own(
-        this.#runtime.tensor(
-          'float32',
-          [rows, half],
-          rotations[i]!.subarray(begin * half, (begin + rows) * half),
-        ),
-      ),
-    ]);
-    const weights = blockRoles(this.#config).map((role) => [role, this.#store.blockWeight(layer, role)]);
+    const { form } = this.#store;
+    const gradients = (roles: readonly BlockInputRole[], named: (role: string) => string): Tensors =>
+      Object.fromEntries(roles.map((role) => [named(role), this.#store.blockGradient(layer, role)]));
+    const endRoles = trainedEndRoles(this.#config, form);
+    const projectionRoles = trainedProjectionRoles(this.#config, form);
     const x: Tensors = {
       x: inBatch(hidden[layer]!),
-      ...(Object.fromEntries([...weights, ...tables]) as Tensors),
+      ...this.#weights(layer),
+      ...this.#rotations(scope, begin),
     };
     const partial = (): Tensor => inBatch(this.#cotangent(layer));
     switch (pass) {
@@ -190,12 +186,12 @@ export class ChunkedTrunk implements Trunk {
             ...x,
             context: inSequence(sequence.context),
             d_y: inBatch(this.#cotangent(layer + 1)),
-            ...this.#gradients(layer, endRoles, previousOf),
+            ...gradients(endRoles, previousOf),
           },
           outputs: {
             partial_d_x: partial(),
             d_context: inSequence(sequence.d_context),
-            ...this.#gradients(layer, endRoles, gradientOf),
+            ...gradients(endRoles, gradientOf),
           },
         };
       case 'projectBackward': {
@@ -207,16 +203,30 @@ export class ChunkedTrunk implements Trunk {
             d_queries: inSequence(sequence.d_queries),
             d_keys: inSequence(sequence.d_keys),
             d_values: inSequence(sequence.d_values),
-            ...this.#gradients(layer, projectionRoles(this.#config), previousOf),
+            ...gradients(projectionRoles, previousOf),
           },
-          outputs: { d_x, ...this.#gradients(layer, projectionRoles(this.#config), gradientOf) },
+          outputs: { d_x, ...gradients(projectionRoles, gradientOf) },
         };
       }
     }
   }
 
-  #gradients(layer: number, roles: readonly BlockRole[], named: (role: string) => string): Tensors {
-    return Object.fromEntries(roles.map((role) => [named(role), this.#store.blockGradient(layer, role)]));
+  #weights(layer: number): Tensors {
+    const roles = blockInputRoles(this.#config, this.#store.form);
+    return Object.fromEntries(roles.map((role) => [role, this.#store.blockWeight(layer, role)]));
+  }
+
+  /** Of the chunk that begins at that position of its sequence. */
+  #rotations(scope: Scope, begin: number): Tensors {
+    const { rows, rotations } = this.#sessions;
+    const half = this.#config.headSize / 2;
+    const part = (table: Float32Array): Float32Array => table.subarray(begin * half, (begin + rows) * half);
+    return Object.fromEntries(
+      rotationNames.map((name, i) => [
+        name,
+        scope.own(this.#runtime.tensor('float32', [rows, half], part(rotations[i]!))),
+      ]),
+    );
   }
 
   #view(scope: Scope, tensor: Tensor, begin: number, rows: number): Tensor {

@@ -6,6 +6,8 @@ import type { DecoderConfig } from '../models/config.ts';
 import { headScoringGraph, headTrainingGraph } from '../models/decoder-ends.ts';
 import { finalNormName, headName, scoreName } from '../models/decoder-tensors.ts';
 import { scalarScoringGraph, scalarTrainingGraph } from '../models/scalar-head.ts';
+import { plainForm } from '../models/model-form.ts';
+import type { ModelForm } from '../models/model-form.ts';
 
 /** `score` computes no gradient; `backward` writes those of the head's parameters, `accumulate` adds to them. */
 export type HeadPass = 'score' | 'backward' | 'accumulate';
@@ -25,7 +27,10 @@ export interface HeadDefinition {
   readonly rowOutputs: readonly string[];
   /** R of the next chunk where `rows` are left. */
   chunkSize(rows: number): number;
-  /** Inputs x [R,D], the parameters and the above; in training also d_x [R,D] and d_ROLE, previous_ROLE included in `accumulate`. */
+  /**
+   * Inputs x [R,D], the parameters and the above; in training also d_x [R,D] and, of the parameters that are trained,
+   * d_ROLE, previous_ROLE included in `accumulate`.
+   */
   graph(pass: HeadPass, rows: number): Graph;
 }
 
@@ -43,7 +48,7 @@ export function headChunkSize(rows: number, vocabSize: number): number {
 }
 
 /** Log-probabilities of given tokens, with the entropy of the distribution they come from. */
-export const languageHead = (config: DecoderConfig): HeadDefinition => ({
+export const languageHead = (config: DecoderConfig, form: ModelForm = plainForm): HeadDefinition => ({
   name: 'language head',
   parameters: { norm: finalNormName, head: headName(config) },
   rowInputs: { targets: 'int32' },
@@ -53,8 +58,8 @@ export const languageHead = (config: DecoderConfig): HeadDefinition => ({
   chunkSize: (rows) => headChunkSize(rows, config.vocabSize),
   graph: (pass, rows) =>
     pass === 'score'
-      ? headScoringGraph(config, rows)
-      : headTrainingGraph(config, rows, pass === 'accumulate'),
+      ? headScoringGraph(config, rows, form)
+      : headTrainingGraph(config, rows, pass === 'accumulate', form),
 });
 
 /** One value a row, of reward models; in training the caller says what its loss makes of them. */
@@ -72,6 +77,6 @@ export const scalarHead = (config: DecoderConfig): HeadDefinition => ({
       : scalarTrainingGraph(config, rows, pass === 'accumulate'),
 });
 
-/** The head that the model has. */
-export const headOf = (config: DecoderConfig): HeadDefinition =>
-  config.scalarHead ? scalarHead(config) : languageHead(config);
+/** The head that the model has. The scalar head is float32 whatever the form. */
+export const headOf = (config: DecoderConfig, form: ModelForm = plainForm): HeadDefinition =>
+  config.scalarHead ? scalarHead(config) : languageHead(config, form);

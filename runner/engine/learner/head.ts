@@ -171,6 +171,7 @@ export class Head implements Disposable {
     if (pass !== 'score') outputs['d_x'] = dx;
     for (const [role, parameter] of Object.entries(parameters)) {
       inputs[role] = this.#store.weight(parameter);
+      if (!this.#store.trains(parameter)) continue;
       if (pass === 'accumulate') inputs[previousOf(role)] = this.#store.gradient(parameter);
       if (pass !== 'score') outputs[gradientOf(role)] = this.#store.gradient(parameter);
     }

@@ -6,8 +6,13 @@ import type { DecoderConfig } from '../models/config.ts';
 import type { Weights } from '../models/initialize.ts';
 import { namedViews } from '../models/parameters.ts';
 import type { Arena } from '../models/parameters.ts';
+import type { ModelForm } from '../models/model-form.ts';
+import type { LoraConfig } from '../models/lora.ts';
+import type { HalfOperands } from '../ops/half-operands.ts';
 import { AdamW } from '../optimizer/adamw.ts';
 import type { AdamWOptions, StepReport } from '../optimizer/adamw.ts';
+import { LossScale } from '../optimizer/loss-scale.ts';
+import type { LossScaleState } from '../optimizer/loss-scale.ts';
 import { Scope } from '../ort/scope.ts';
 import type { Runtime } from '../ort/runtime.ts';
 import { headOf } from './head-definition.ts';
@@ -20,14 +25,33 @@ import { sequenceValues } from './sequence-values.ts';
 import { tokenScores } from './token-scores.ts';
 import type { Scores } from './token-scores.ts';
 
-export type LearnerOptions = PassOptions;
+/** Adapters to train beside frozen weights, with their first values by PEFT's names. */
+export interface LoraTuning {
+  readonly lora: LoraConfig;
+  readonly adapters: Weights;
+}
+
+export interface LearnerOptions extends PassOptions {
+  /** Undefined: every weight is trained. */
+  readonly tuning?: LoraTuning | undefined;
+  /** What products with weights round their operands to; undefined: float32. With float16 the loss is scaled. */
+  readonly operands?: HalfOperands | undefined;
+}
+
+export interface LearnerStepReport extends StepReport {
+  /** Where the loss is scaled: this step's scale was too large, nothing was changed but the scale. */
+  readonly overflowed?: boolean;
+}
 
 /** What resumes training exactly. On the cpu the arrays are the live arenas: copy what must not change. */
 export interface LearnerState {
+  /** Those that are trained. */
   readonly weights: Arena;
   readonly firstMoment: Arena;
   readonly secondMoment: Arena;
   readonly stepCount: number;
+  /** Where the loss is scaled. */
+  readonly lossScale?: LossScaleState | undefined;
 }
 
 export class Learner implements Disposable {
@@ -36,6 +60,7 @@ export class Learner implements Disposable {
   readonly #optimizer: AdamW;
   readonly #passes: Passes;
   readonly #scope: Scope;
+  #lossScale: LossScale | undefined;
 
   private constructor(
     config: DecoderConfig,
@@ -49,6 +74,7 @@ export class Learner implements Disposable {
     this.#optimizer = optimizer;
     this.#passes = passes;
     this.#scope = scope;
+    if (store.form.operands?.type === 'float16') this.#lossScale = new LossScale();
   }
 
   /** Copies `weights` (HF names). Throws where they do not fit the configuration, with the tensors' names. */
@@ -56,13 +82,18 @@ export class Learner implements Disposable {
     runtime: Runtime,
     config: DecoderConfig,
     weights: Weights,
-    options: LearnerOptions = {},
+    { tuning, operands, ...options }: LearnerOptions = {},
   ): Promise<Learner> {
+    if (tuning !== undefined && config.scalarHead)
+      throw new Error('learner: a scalar head is trained with the whole model, not beside adapters');
+    const form = { lora: tuning?.lora, operands };
     const scope = new Scope();
     try {
-      const store = scope.own(await ParameterStore.create(runtime, config, weights));
+      const store = scope.own(
+        await ParameterStore.create(runtime, config, weights, { form, adapters: tuning?.adapters }),
+      );
       const optimizer = scope.own(await AdamW.create(runtime, store.optimized()));
-      const passes = scope.own(new Passes(runtime, config, store, headOf(config), options));
+      const passes = scope.own(new Passes(runtime, config, store, headOf(config, form), options));
       return new Learner(config, store, optimizer, passes, scope);
     } catch (error) {
       scope[Symbol.dispose]();
@@ -79,9 +110,17 @@ export class Learner implements Disposable {
     return this.config.maxPositions;
   }
 
-  /** The live weights: what a sampler of the newest policy reads. */
+  /** The live weights, the adapters beside them where there are any, and how graphs use them: what a sampler of the newest policy reads. */
   get weights(): ParameterSet {
     return this.#store.weights;
+  }
+
+  get adapters(): ParameterSet | undefined {
+    return this.#store.adapters;
+  }
+
+  get form(): ModelForm {
+    return this.#store.form;
   }
 
   /** Scores the sequences and adds the gradient of their loss. How they are cut into micro-batches changes nothing but rounding. */
@@ -89,7 +128,11 @@ export class Learner implements Disposable {
     sequences: readonly WeightedSequence[],
     { temperature }: { readonly temperature: number },
   ): Promise<Scores> {
-    return await tokenScores(this.#passes, sequences, temperature, true);
+    const scaled = sequences.map((sequence) => ({
+      ...sequence,
+      weights_T: this.#scaled(sequence.weights_T),
+    }));
+    return await tokenScores(this.#passes, scaled, temperature, true);
   }
 
   /** Scores only: no gradient is touched. */
@@ -110,15 +153,23 @@ export class Learner implements Disposable {
    * the values, `values` gives them first.
    */
   async valuesBackward(sequences: readonly Int32Array[], cotangents: Float32Array): Promise<Float32Array> {
-    return await sequenceValues(this.#passes, sequences, cotangents);
+    return await sequenceValues(this.#passes, sequences, this.#scaled(cotangents));
+  }
+
+  /** Derivatives of the loss, times the loss scale. */
+  #scaled(derivatives: Float32Array): Float32Array {
+    const scale = this.#lossScale?.scale;
+    return scale === undefined ? derivatives : derivatives.map((derivative) => derivative * scale);
   }
 
   /** One AdamW update from the gradients so far, which are then spent. A norm that is not finite changes nothing. */
-  async step(options: AdamWOptions): Promise<StepReport> {
+  async step(options: AdamWOptions): Promise<LearnerStepReport> {
     if (!this.#passes.hasGradients)
       throw new Error('learner: step without gradients: call forwardBackward first');
     this.#passes.hasGradients = false;
-    return await this.#optimizer.step(options);
+    const report = await this.#optimizer.step({ ...options, lossScale: this.#lossScale?.scale });
+    if (this.#lossScale === undefined) return report;
+    return { ...report, overflowed: this.#lossScale.observe(report.gradNorm) === 'skip' };
   }
 
   async resetMoments(): Promise<void> {
@@ -127,10 +178,11 @@ export class Learner implements Disposable {
 
   async state(): Promise<LearnerState> {
     return {
-      weights: await this.#store.weights.read(),
+      weights: await this.#store.trainedWeights.read(),
       firstMoment: await this.#store.trained('firstMoment').read(),
       secondMoment: await this.#store.trained('secondMoment').read(),
       stepCount: this.#optimizer.stepCount,
+      ...(this.#lossScale && { lossScale: this.#lossScale.state }),
     };
   }
 
@@ -140,9 +192,10 @@ export class Learner implements Disposable {
     firstMoment,
     secondMoment,
     stepCount,
+    lossScale,
   }: Omit<LearnerState, 'weights'> & Partial<LearnerState>): Promise<void> {
     const sets = [
-      ['weights', weights, this.#store.weights],
+      ['weights', weights, this.#store.trainedWeights],
       ['firstMoment', firstMoment, this.#store.trained('firstMoment')],
       ['secondMoment', secondMoment, this.#store.trained('secondMoment')],
     ] as const;
@@ -153,15 +206,23 @@ export class Learner implements Disposable {
         );
     for (const [, values, set] of sets) if (values !== undefined) await set.write(values);
     this.#optimizer.stepCount = stepCount;
+    if (this.#lossScale !== undefined) this.#lossScale = new LossScale(lossScale);
     this.#passes.hasGradients = false;
   }
 
-  /** Weights by HF name: on the cpu live views. */
+  /** The model's own weights by HF name, without adapters: on the cpu live views. */
   async namedWeights(): Promise<Weights> {
-    return namedViews(this.#store.layout, await this.#store.weights.read());
+    const { weights } = this.#store;
+    return namedViews(weights.layout, await weights.read());
   }
 
-  /** Gradients so far by HF name, for tests and reports: on the cpu live views. */
+  /** Adapters by PEFT's name, where they are what is trained: on the cpu live views. */
+  async namedAdapters(): Promise<Weights | undefined> {
+    const { adapters } = this.#store;
+    return adapters && namedViews(adapters.layout, await adapters.read());
+  }
+
+  /** Gradients so far by name of what is trained, for tests and reports: on the cpu live views. */
   async namedGradients(): Promise<Weights> {
     return namedViews(this.#store.layout, await this.#store.trained('gradients').read());
   }

@@ -3,7 +3,14 @@
 
 import type { DecoderConfig } from '../models/config.ts';
 import type { Weights } from '../models/initialize.ts';
-import { checkWeights, packWeights, parameterLayout } from '../models/parameters.ts';
+import type { LoraConfig } from '../models/lora.ts';
+import {
+  adapterLayout,
+  checkAdapters,
+  checkWeights,
+  packTensors,
+  parameterLayout,
+} from '../models/parameters.ts';
 import type { Arena, ParameterLayout } from '../models/parameters.ts';
 import type { Runtime, Tensor } from '../ort/runtime.ts';
 import { ArenaParameters } from './arena-parameters.ts';
@@ -42,9 +49,24 @@ export async function loadParameters(
   weights: Weights,
 ): Promise<ParameterSet> {
   const layout = parameterLayout(config);
-  if (runtime.provider === 'cpu')
-    return new ArenaParameters(runtime, layout, packWeights(config, layout, weights));
   checkWeights(config, layout, weights);
+  return await placed(runtime, layout, weights);
+}
+
+/** The same of a model's adapters (PEFT's names). */
+export async function loadAdapters(
+  runtime: Runtime,
+  config: DecoderConfig,
+  lora: LoraConfig,
+  adapters: Weights,
+): Promise<ParameterSet> {
+  const layout = adapterLayout(config, lora);
+  checkAdapters(layout, adapters);
+  return await placed(runtime, layout, adapters);
+}
+
+async function placed(runtime: Runtime, layout: ParameterLayout, weights: Weights): Promise<ParameterSet> {
+  if (runtime.provider === 'cpu') return new ArenaParameters(runtime, layout, packTensors(layout, weights));
   const parameters = new DeviceParameters(runtime, layout);
   try {
     for (const name of layout.slots.keys()) await parameters.tensor(name).write(weights.get(name)!.data);

@@ -1,57 +1,87 @@
-// The parameters of a model by name: its weights and, where it learns, their gradients and both moments.
-// In training 16 bytes a parameter, frozen 4.
+// The parameters of a model by name: its weights and, where it learns, gradients and both moments of what is trained, which
+// is the weights or, with LoRA, the adapters beside them. 16 bytes a trained parameter, 4 a frozen one.
 
-import { blockTensorName } from '../models/decoder-tensors.ts';
-import type { BlockRole } from '../models/decoder-tensors.ts';
+import type { BlockInputRole } from '../models/decoder-block.ts';
 import type { DecoderConfig } from '../models/config.ts';
 import type { Weights } from '../models/initialize.ts';
+import { blockInputName } from '../models/lora.ts';
+import { plainForm } from '../models/model-form.ts';
+import type { ModelForm } from '../models/model-form.ts';
 import type { ParameterLayout } from '../models/parameters.ts';
 import type { OptimizedParameters, UpdatePiece } from '../optimizer/adamw.ts';
 import { Scope } from '../ort/scope.ts';
 import type { Runtime, Tensor } from '../ort/runtime.ts';
-import { loadParameters, zeroParameters } from './parameter-set.ts';
+import { loadAdapters, loadParameters, zeroParameters } from './parameter-set.ts';
 import type { ParameterSet } from './parameter-set.ts';
 
 export type TrainedKind = 'gradients' | 'firstMoment' | 'secondMoment';
 
-export class ParameterStore implements Disposable {
+export interface StoreOptions {
+  /** Nothing is trained: no gradients and moments. */
+  readonly frozen?: boolean;
+  readonly form?: ModelForm | undefined;
+  /** By PEFT's names; needed where the form has LoRA. */
+  readonly adapters?: Weights | undefined;
+}
+
+interface Sets {
   readonly weights: ParameterSet;
+  readonly adapters: ParameterSet | undefined;
+  readonly trained: Readonly<Record<TrainedKind, ParameterSet>> | undefined;
+}
+
+export class ParameterStore implements Disposable {
+  readonly form: ModelForm;
+  readonly weights: ParameterSet;
+  readonly adapters: ParameterSet | undefined;
   readonly #trained: Readonly<Record<TrainedKind, ParameterSet>> | undefined;
   readonly #scope: Scope;
 
-  private constructor(
-    weights: ParameterSet,
-    trained: Readonly<Record<TrainedKind, ParameterSet>> | undefined,
-    scope: Scope,
-  ) {
+  private constructor(form: ModelForm, { weights, adapters, trained }: Sets, scope: Scope) {
+    this.form = form;
     this.weights = weights;
+    this.adapters = adapters;
     this.#trained = trained;
     this.#scope = scope;
   }
 
-  /** Copies `weights`. `frozen`: no gradients and moments. Throws where they do not fit, with the tensors' names. */
+  /** Copies `weights` and adapters. Throws where they do not fit, with the tensors' names. */
   static async create(
     runtime: Runtime,
     config: DecoderConfig,
     weights: Weights,
-    { frozen = false } = {},
+    { frozen = false, form = plainForm, adapters }: StoreOptions = {},
   ): Promise<ParameterStore> {
     const scope = new Scope();
     try {
       const loaded = scope.own(await loadParameters(runtime, config, weights));
-      const zeros = (): ParameterSet => scope.own(zeroParameters(runtime, loaded.layout));
+      const { lora } = form;
+      const beside =
+        lora && scope.own(await loadAdapters(runtime, config, lora, adapters ?? new Map<string, never>()));
+      const { layout } = beside ?? loaded;
+      const zeros = (): ParameterSet => scope.own(zeroParameters(runtime, layout));
       const trained = frozen
         ? undefined
         : { gradients: zeros(), firstMoment: zeros(), secondMoment: zeros() };
-      return new ParameterStore(loaded, trained, scope);
+      return new ParameterStore(form, { weights: loaded, adapters: beside, trained }, scope);
     } catch (error) {
       scope[Symbol.dispose]();
       throw error;
     }
   }
 
+  /** What the optimizer changes. */
+  get trainedWeights(): ParameterSet {
+    return this.adapters ?? this.weights;
+  }
+
+  /** That of what is trained. */
   get layout(): ParameterLayout {
-    return this.weights.layout;
+    return this.trainedWeights.layout;
+  }
+
+  trains(name: string): boolean {
+    return this.layout.slots.has(name);
   }
 
   trained(kind: TrainedKind): ParameterSet {
@@ -67,12 +97,13 @@ export class ParameterStore implements Disposable {
     return this.trained('gradients').tensor(name);
   }
 
-  blockWeight(layer: number, role: BlockRole): Tensor {
-    return this.weight(blockTensorName(layer, role));
+  blockWeight(layer: number, role: BlockInputRole): Tensor {
+    const name = blockInputName(layer, role);
+    return this.adapters?.layout.slots.has(name) ? this.adapters.tensor(name) : this.weight(name);
   }
 
-  blockGradient(layer: number, role: BlockRole): Tensor {
-    return this.gradient(blockTensorName(layer, role));
+  blockGradient(layer: number, role: BlockInputRole): Tensor {
+    return this.gradient(blockInputName(layer, role));
   }
 
   /** What AdamW runs over: weight decay ends where the layout says so. */
@@ -85,7 +116,7 @@ export class ParameterStore implements Disposable {
         pieces('firstMoment'),
         pieces('secondMoment'),
       ];
-      return this.weights.pieces(begin, end).map((weight, i) => ({
+      return this.trainedWeights.pieces(begin, end).map((weight, i) => ({
         weight,
         gradient: gradients[i]!,
         first: firsts[i]!,

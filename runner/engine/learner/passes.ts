@@ -125,7 +125,8 @@ export class Passes implements Disposable {
     this.hasGradients = true;
     // A tied embedding's gradient is begun by the head; else nobody but the embedding itself writes it.
     const isTied = Object.values(this.#head.definition.parameters).includes(embeddingName);
-    if (first && !isTied) await this.#store.gradient(embeddingName).zero();
+    if (first && !isTied && this.#store.trains(embeddingName))
+      await this.#store.gradient(embeddingName).zero();
     const result = await this.#head.train(hidden, rows, scalars, trunk.outputCotangent, first);
     await trunk.backward(first);
     return result;
@@ -157,7 +158,8 @@ export class Passes implements Disposable {
     };
     const key = `${slice.batch}x${length}`;
     const sessions =
-      this.#sessions.get(key) ?? this.#scope.own(new TrunkSessions(this.#runtime, this.#config, slice));
+      this.#sessions.get(key) ??
+      this.#scope.own(new TrunkSessions(this.#runtime, this.#config, slice, this.#store.form));
     this.#sessions.set(key, sessions);
     const shape = { batch, length, recompute: activations === 'recomputed' };
     return new BlockTrunk(this.#runtime, this.#config, shape, sessions, this.#store, this.#workspace);
@@ -166,7 +168,8 @@ export class Passes implements Disposable {
   #chunkedTrunk(batch: number, shape: ChunkShape): Trunk {
     const key = `${shape.length} ${shape.queries}`;
     const sessions =
-      this.#chunkSessions.get(key) ?? this.#scope.own(new ChunkSessions(this.#runtime, this.#config, shape));
+      this.#chunkSessions.get(key) ??
+      this.#scope.own(new ChunkSessions(this.#runtime, this.#config, shape, this.#store.form));
     this.#chunkSessions.set(key, sessions);
     return new ChunkedTrunk(this.#runtime, this.#config, batch, sessions, this.#store, this.#workspace);
   }

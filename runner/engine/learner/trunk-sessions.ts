@@ -6,6 +6,7 @@ import type { DecoderConfig } from '../models/config.ts';
 import { blockRecomputingGraph, blockScoringGraph, blockTrainingGraphs } from '../models/decoder-block.ts';
 import type { BatchShape } from '../models/decoder-block.ts';
 import { embeddingGraph } from '../models/decoder-ends.ts';
+import type { ModelForm } from '../models/model-form.ts';
 import { serialize } from '../onnx/serialize.ts';
 import { Scope } from '../ort/scope.ts';
 import type { Runtime, Session } from '../ort/runtime.ts';
@@ -29,20 +30,20 @@ export class TrunkSessions implements Disposable {
   readonly #scope = new Scope();
   readonly #sessions = new Map<TrunkPass, Promise<Session>>();
 
-  constructor(runtime: Runtime, config: DecoderConfig, shape: BatchShape) {
+  constructor(runtime: Runtime, config: DecoderConfig, shape: BatchShape, form: ModelForm) {
     this.rows = shape.batch * shape.length;
-    const training = blockTrainingGraphs(config, shape, false);
+    const training = blockTrainingGraphs(config, shape, false, form);
     this.#runtime = runtime;
     this.#label = `[${shape.batch}x${shape.length}]`;
     this.kept = new Map(training.kept.map(({ name, value }) => [name, value]));
     this.#graphs = {
       embed: () => embeddingGraph(config, this.rows),
-      score: () => blockScoringGraph(config, shape),
+      score: () => blockScoringGraph(config, shape, form),
       forward: () => training.forward,
       backward: () => training.backward,
-      accumulate: () => blockTrainingGraphs(config, shape, true).backward,
-      recompute: () => blockRecomputingGraph(config, shape, false),
-      recomputeAccumulate: () => blockRecomputingGraph(config, shape, true),
+      accumulate: () => blockTrainingGraphs(config, shape, true, form).backward,
+      recompute: () => blockRecomputingGraph(config, shape, false, form),
+      recomputeAccumulate: () => blockRecomputingGraph(config, shape, true, form),
     };
   }
 

@@ -4,8 +4,8 @@
 
 import type { ValueType } from '../graph/graph.ts';
 import type { DecoderConfig } from '../models/config.ts';
-import { gradientOf, previousOf } from '../models/decoder-block.ts';
-import { blockRoles, embeddingName } from '../models/decoder-tensors.ts';
+import { blockInputRoles, gradientOf, previousOf, trainedRoles } from '../models/decoder-block.ts';
+import { embeddingName } from '../models/decoder-tensors.ts';
 import { Scope } from '../ort/scope.ts';
 import type { Binding, Runtime, Tensor } from '../ort/runtime.ts';
 import { activationDims, activations } from './activations.ts';
@@ -43,7 +43,7 @@ export interface Trunk extends Disposable {
   forward(tokens_BS: Int32Array, keep: boolean): Promise<Tensor>;
   /** Where the gradient of the last hidden states, [T,D], must be put before `backward`. */
   readonly outputCotangent: Tensor;
-  /** Adds to the embedding's gradient, and to those of the blocks; with `first` the blocks' are overwritten. */
+  /** Adds to the gradients that are trained, of the embedding and of the blocks; with `first` the blocks' are overwritten. */
   backward(first: boolean): Promise<void>;
 }
 
@@ -110,7 +110,8 @@ export class BlockTrunk implements Trunk {
       : (['backward', 'accumulate'] as const);
     for (let layer = this.#config.layers - 1; layer >= 0; layer--)
       await this.#run(add, layer, first ? begin : add);
-    await this.#moves.add(this.#cotangent(0).all, this.#tokens, this.#store.gradient(embeddingName));
+    if (this.#store.trains(embeddingName))
+      await this.#moves.add(this.#cotangent(0).all, this.#tokens, this.#store.gradient(embeddingName));
   }
 
   /** One pass over all slices of a layer; the first slice may differ, since gradients begin with it. */
@@ -140,7 +141,10 @@ export class BlockTrunk implements Trunk {
       return { inputs, outputs: { y: hidden[0]!.slices[slice]! } };
     }
     const weights = Object.fromEntries(
-      blockRoles(this.#config).map((role) => [role, this.#store.blockWeight(layer, role)]),
+      blockInputRoles(this.#config, this.#store.form).map((role) => [
+        role,
+        this.#store.blockWeight(layer, role),
+      ]),
     );
     const x = { x: hidden[layer]!.slices[slice]!, ...weights };
     const y = { y: hidden[layer + 1]!.slices[slice]! };
@@ -155,7 +159,10 @@ export class BlockTrunk implements Trunk {
 
   #gradients(layer: number, named: (role: string) => string): Tensors {
     return Object.fromEntries(
-      blockRoles(this.#config).map((role) => [named(role), this.#store.blockGradient(layer, role)]),
+      trainedRoles(this.#config, this.#store.form).map((role) => [
+        named(role),
+        this.#store.blockGradient(layer, role),
+      ]),
     );
   }
 

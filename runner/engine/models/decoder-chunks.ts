@@ -11,10 +11,19 @@ import { chunkAttention, chunkAttentionGradients } from '../ops/causal-attention
 import type { QueryChunk } from '../ops/causal-attention.ts';
 import { reshape, transpose } from '../ops/shape.ts';
 import type { DecoderConfig } from './config.ts';
-import { blockEnd, blockInputs, blockProjections, gradientOf, previousOf } from './decoder-block.ts';
-import type { BlockInputs } from './decoder-block.ts';
+import {
+  blockEnd,
+  blockInputs,
+  blockProjections,
+  gradientOf,
+  previousOf,
+  trainedRoles,
+} from './decoder-block.ts';
+import type { BlockInputRole, BlockInputs } from './decoder-block.ts';
 import { blockRoles } from './decoder-tensors.ts';
 import type { BlockRole } from './decoder-tensors.ts';
+import { plainForm } from './model-form.ts';
+import type { ModelForm } from './model-form.ts';
 
 /** Inputs of the projections that hold the rotations of a chunk's positions, [R,hd/2] each. */
 export const rotationNames = ['cos_query', 'sin_query', 'cos_key', 'sin_key'] as const;
@@ -24,20 +33,28 @@ export const endRoles: readonly BlockRole[] = ['o', 'gate', 'up', 'down', 'mlpNo
 export const projectionRoles = (config: DecoderConfig): readonly BlockRole[] =>
   blockRoles(config).filter((role) => !endRoles.includes(role));
 
+const isOfEnd = (role: BlockInputRole): boolean =>
+  endRoles.includes(role.replace(/_lora_[AB]$/, '') as BlockRole);
+/** What the backward of the part after attention gives gradients of. */
+export const trainedEndRoles = (config: DecoderConfig, form: ModelForm): readonly BlockInputRole[] =>
+  trainedRoles(config, form).filter(isOfEnd);
+/** The same of the part before attention. */
+export const trainedProjectionRoles = (config: DecoderConfig, form: ModelForm): readonly BlockInputRole[] =>
+  trainedRoles(config, form).filter((role) => !isOfEnd(role));
+
 interface Projections extends BlockInputs {
   /** q [R,H*hd], k and v [R,KV*hd]. */
   readonly projected: Readonly<Record<'q' | 'k' | 'v', Value>>;
 }
 
-function projections(config: DecoderConfig, rows: number): Projections {
-  const inputs = blockInputs(config, { batch: 1, length: rows });
+function projections(config: DecoderConfig, rows: number, form: ModelForm): Projections {
+  const inputs = blockInputs(config, { batch: 1, length: rows }, form);
   const [cosQuery, sinQuery, cosKey, sinKey] = rotationNames.map((name) =>
     inputs.graph.input(name, 'float32', [rows, config.headSize / 2]),
   ) as [Value, Value, Value, Value];
   const { q, k, v } = blockProjections(
     inputs.x,
-    inputs.weights,
-    config,
+    inputs.parameters,
     { batch: 1, length: rows },
     { query: [cosQuery, sinQuery], key: [cosKey, sinKey] },
   );
@@ -46,8 +63,12 @@ function projections(config: DecoderConfig, rows: number): Projections {
 }
 
 /** x [R,D], weights, rotations -> queries [R,H*hd], keys and values [R,KV*hd]. */
-export function chunkProjectionGraph(config: DecoderConfig, rows: number): Graph {
-  const { graph, projected } = projections(config, rows);
+export function chunkProjectionGraph(
+  config: DecoderConfig,
+  rows: number,
+  form: ModelForm = plainForm,
+): Graph {
+  const { graph, projected } = projections(config, rows, form);
   graph.output('queries', projected.q);
   graph.output('keys', projected.k);
   graph.output('values', projected.v);
@@ -55,17 +76,21 @@ export function chunkProjectionGraph(config: DecoderConfig, rows: number): Graph
 }
 
 /** The same, and d_queries, d_keys, d_values, partial_d_x -> d_x (partial_d_x included), d_ROLE (previous_ROLE included). */
-export function chunkProjectionBackwardGraph(config: DecoderConfig, rows: number): Graph {
-  const { graph, x, weights, projected } = projections(config, rows);
+export function chunkProjectionBackwardGraph(
+  config: DecoderConfig,
+  rows: number,
+  form: ModelForm = plainForm,
+): Graph {
+  const { graph, x, trained, projected } = projections(config, rows, form);
   const cotangent = (name: string, value: Value): Value => graph.input(name, 'float32', value.shape);
-  const roles = projectionRoles(config);
+  const roles = trainedProjectionRoles(config, form);
   const [dx, ...dWeights] = gradients(
     [
       { value: projected.q, cotangent: cotangent('d_queries', projected.q) },
       { value: projected.k, cotangent: cotangent('d_keys', projected.k) },
       { value: projected.v, cotangent: cotangent('d_values', projected.v) },
     ],
-    [x, ...roles.map((role) => weights[role] as Value)],
+    [x, ...roles.map((role) => trained[role] as Value)],
   );
   graph.output('d_x', accumulate(graph.input('partial_d_x', 'float32', x.shape), dx as Value));
   accumulateInto(graph, roles, dWeights);
@@ -73,33 +98,46 @@ export function chunkProjectionBackwardGraph(config: DecoderConfig, rows: number
 }
 
 /** x [R,D], context [R,H*hd], weights -> y [R,D]. */
-export function chunkEndGraph(config: DecoderConfig, rows: number): Graph {
-  const { graph, y } = end(config, rows);
+export function chunkEndGraph(config: DecoderConfig, rows: number, form: ModelForm = plainForm): Graph {
+  const { graph, y } = end(config, rows, form);
   graph.output('y', y);
   return graph;
 }
 
 /** x, context, weights, d_y -> partial_d_x, d_context, d_ROLE (previous_ROLE included). */
-export function chunkEndBackwardGraph(config: DecoderConfig, rows: number): Graph {
-  const { graph, x, context, weights, y } = end(config, rows);
+export function chunkEndBackwardGraph(
+  config: DecoderConfig,
+  rows: number,
+  form: ModelForm = plainForm,
+): Graph {
+  const { graph, x, context, trained, y } = end(config, rows, form);
+  const roles = trainedEndRoles(config, form);
   const cotangent = graph.input('d_y', 'float32', y.shape);
   const [dx, dContext, ...dWeights] = gradients(
     [{ value: y, cotangent }],
-    [x, context, ...endRoles.map((role) => weights[role] as Value)],
+    [x, context, ...roles.map((role) => trained[role] as Value)],
   );
   graph.output('partial_d_x', dx as Value);
   graph.output('d_context', dContext as Value);
-  accumulateInto(graph, endRoles, dWeights);
+  accumulateInto(graph, roles, dWeights);
   return graph;
 }
 
-function end(config: DecoderConfig, rows: number): BlockInputs & Readonly<Record<'context' | 'y', Value>> {
-  const inputs = blockInputs(config, { batch: 1, length: rows });
+function end(
+  config: DecoderConfig,
+  rows: number,
+  form: ModelForm,
+): BlockInputs & Readonly<Record<'context' | 'y', Value>> {
+  const inputs = blockInputs(config, { batch: 1, length: rows }, form);
   const context = inputs.graph.input('context', 'float32', [rows, config.heads * config.headSize]);
-  return { ...inputs, context, y: blockEnd(inputs.x, context, inputs.weights, config) };
+  return { ...inputs, context, y: blockEnd(inputs.x, context, inputs.parameters) };
 }
 
-function accumulateInto(graph: Graph, roles: readonly BlockRole[], gradientsByRole: readonly Value[]): void {
+function accumulateInto(
+  graph: Graph,
+  roles: readonly BlockInputRole[],
+  gradientsByRole: readonly Value[],
+): void {
   for (const [index, role] of roles.entries()) {
     const gradient = gradientsByRole[index] as Value;
     const previous = graph.input(previousOf(role), 'float32', gradient.shape);

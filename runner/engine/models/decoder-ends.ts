@@ -8,11 +8,13 @@ import type { Value } from '../graph/graph.ts';
 import { accumulate } from '../ops/accumulate.ts';
 import { neg } from '../ops/arithmetic.ts';
 import { gatherRows } from '../ops/gather.ts';
-import { gemm } from '../ops/matmul.ts';
 import { rmsNorm } from '../ops/rms-norm.ts';
 import { entropy, tokenLogProb } from '../ops/token-log-prob.ts';
 import type { DecoderConfig } from './config.ts';
 import { gradientOf, previousOf } from './decoder-block.ts';
+import { linear } from './linear.ts';
+import { plainForm } from './model-form.ts';
+import type { ModelForm } from './model-form.ts';
 
 /** table [V,D], tokens [T] of int32 -> y [T,D]. */
 export function embeddingGraph({ vocabSize, hiddenSize }: DecoderConfig, rows: number): Graph {
@@ -23,8 +25,14 @@ export function embeddingGraph({ vocabSize, hiddenSize }: DecoderConfig, rows: n
 }
 
 /** x [R,D] before the final norm, norm [D], head [V,D] -> [R,V]. */
-export function logitsOf(x: Value, norm: Value, head: Value, { rmsNormEps }: DecoderConfig): Value {
-  return gemm(rmsNorm(x, norm, rmsNormEps), head, { transB: true });
+export function logitsOf(
+  x: Value,
+  norm: Value,
+  head: Value,
+  { rmsNormEps }: DecoderConfig,
+  { operands }: ModelForm = plainForm,
+): Value {
+  return linear(rmsNorm(x, norm, rmsNormEps), head, { operands });
 }
 
 interface Head {
@@ -35,7 +43,7 @@ interface Head {
   readonly logProbs: Value;
 }
 
-function headForward(config: DecoderConfig, rows: number): Head {
+function headForward(config: DecoderConfig, rows: number, form: ModelForm): Head {
   const { vocabSize: V, hiddenSize: D } = config;
   const graph = new Graph();
   const x = graph.input('x', 'float32', [rows, D]);
@@ -43,7 +51,7 @@ function headForward(config: DecoderConfig, rows: number): Head {
   const head = graph.input('head', 'float32', [V, D]);
   const targets = graph.input('targets', 'int32', [rows]);
   const inverseTemperature = graph.input('inverse_temperature', 'float32', []);
-  const logits = logitsOf(x, norm, head, config);
+  const logits = logitsOf(x, norm, head, config, form);
   const logProbs = tokenLogProb(logits, targets, inverseTemperature);
   graph.output('log_probs', logProbs);
   graph.output('entropy', entropy(logits, inverseTemperature));
@@ -51,26 +59,39 @@ function headForward(config: DecoderConfig, rows: number): Head {
 }
 
 /** x [R,D], targets [R] -> log_probs [R] of the targets and entropy [R] of the distribution, both at the temperature. */
-export function headScoringGraph(config: DecoderConfig, rows: number): Graph {
-  return headForward(config, rows).graph;
+export function headScoringGraph(config: DecoderConfig, rows: number, form: ModelForm = plainForm): Graph {
+  return headForward(config, rows, form).graph;
 }
 
+/** What the head is given, and what its training gives gradients of: nothing where adapters alone are trained. */
+export const headRoles = ['norm', 'head'] as const;
+export const trainedHeadRoles = ({ lora }: ModelForm): readonly (typeof headRoles)[number][] =>
+  lora ? [] : headRoles;
+
 /**
- * The same with weights [R]: also d_x [R,D], d_norm, d_head, the gradient of loss = - sum weights * log_probs.
- * With `accumulating`, d_norm and d_head include previous_norm and previous_head.
+ * The same with weights [R]: also d_x [R,D] and, where they are trained, d_norm, d_head, the gradient of
+ * loss = - sum weights * log_probs. With `accumulating`, d_norm and d_head include previous_norm and previous_head.
  */
-export function headTrainingGraph(config: DecoderConfig, rows: number, accumulating: boolean): Graph {
-  const { graph, x, norm, head, logProbs } = headForward(config, rows);
+export function headTrainingGraph(
+  config: DecoderConfig,
+  rows: number,
+  accumulating: boolean,
+  form: ModelForm = plainForm,
+): Graph {
+  const { graph, logProbs, ...inputs } = headForward(config, rows, form);
   const cotangent = neg(graph.input('weights', 'float32', [rows]));
-  const [dx, dNorm, dHead] = gradients([{ value: logProbs, cotangent }], [x, norm, head]) as [
-    Value,
-    Value,
-    Value,
-  ];
-  const total = (role: string, gradient: Value): Value =>
-    accumulating ? accumulate(graph.input(previousOf(role), 'float32', gradient.shape), gradient) : gradient;
-  graph.output('d_x', dx);
-  graph.output(gradientOf('norm'), total('norm', dNorm));
-  graph.output(gradientOf('head'), total('head', dHead));
+  const roles = trainedHeadRoles(form);
+  const [dx, ...dWeights] = gradients(
+    [{ value: logProbs, cotangent }],
+    [inputs.x, ...roles.map((role) => inputs[role])],
+  );
+  graph.output('d_x', dx as Value);
+  for (const [index, role] of roles.entries()) {
+    const gradient = dWeights[index] as Value;
+    const total = accumulating
+      ? accumulate(graph.input(previousOf(role), 'float32', gradient.shape), gradient)
+      : gradient;
+    graph.output(gradientOf(role), total);
+  }
   return graph;
 }

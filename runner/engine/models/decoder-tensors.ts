@@ -44,6 +44,10 @@ const headNormRoles = { qNorm: 'self_attn.q_norm.weight', kNorm: 'self_attn.k_no
 
 const allRoles = { ...matrixRoles, ...biasRoles, ...normRoles, ...headNormRoles };
 
+/** The matrices that a block multiplies by. */
+export type LinearRole = keyof typeof matrixRoles;
+export const linearRoles = Object.keys(matrixRoles) as readonly LinearRole[];
+
 /** What every block has. */
 export type CommonRole = keyof typeof matrixRoles | keyof typeof normRoles;
 /** What blocks of some families have. */

@@ -4,8 +4,11 @@
 import { createHash } from 'node:crypto';
 import type { DecoderConfig } from './config.ts';
 import { decoderTensors } from './decoder-tensors.ts';
+import { adapterTensors } from './lora.ts';
+import type { LoraConfig } from './lora.ts';
 import { fillNormal } from './normal.ts';
 import type { NormalKey } from './normal.ts';
+import { fillUniform } from './uniform.ts';
 
 export interface WeightTensor {
   readonly shape: readonly number[];
@@ -29,4 +32,19 @@ export function initialWeights(config: DecoderConfig, seed: number): Weights {
     weights.set(name, { shape, data });
   }
   return weights;
+}
+
+/**
+ * Adapters as PEFT begins them, so that the model is at first what it was: B zero, A uniform as Kaiming's with a = sqrt 5,
+ * which is a bound of 1 / sqrt(in).
+ */
+export function initialAdapters(config: DecoderConfig, lora: LoraConfig, seed: number): Weights {
+  const adapters = new Map<string, WeightTensor>();
+  for (const { name, shape } of adapterTensors(config, lora)) {
+    const [rows, columns] = shape as readonly [number, number];
+    const data = new Float32Array(rows * columns);
+    if (name.endsWith('.lora_A.weight')) fillUniform(data, keyOf(seed, name), 1 / Math.sqrt(columns));
+    adapters.set(name, { shape, data });
+  }
+  return adapters;
 }

@@ -5,6 +5,9 @@
 import type { DecoderConfig } from './config.ts';
 import type { Weights, WeightTensor } from './initialize.ts';
 import { decoderTensors } from './decoder-tensors.ts';
+import type { TensorSpec } from './decoder-tensors.ts';
+import { adapterTensors } from './lora.ts';
+import type { LoraConfig } from './lora.ts';
 import { rotaryFrequencies } from './rotary-tables.ts';
 
 export type Arena = Float32Array<ArrayBuffer>;
@@ -33,12 +36,19 @@ const alignment = 16;
 /** Fused projections read these as one matrix with the tensor before them, so no gap may come between. */
 const continuesPrevious = /\.(k_proj|v_proj|up_proj)\.(weight|bias)$/;
 
-export function parameterLayout(config: DecoderConfig): ParameterLayout {
+/** All of a model's own tensors. */
+export const parameterLayout = (config: DecoderConfig): ParameterLayout => layoutOf(decoderTensors(config));
+
+/** The tensors of a model's adapters, all of which decay. */
+export const adapterLayout = (config: DecoderConfig, lora: LoraConfig): ParameterLayout =>
+  layoutOf(adapterTensors(config, lora));
+
+function layoutOf(tensors: readonly TensorSpec[]): ParameterLayout {
   const slots = new Map<string, Slot>();
   let size = 0;
   let decayedSize = 0;
   let parameterCount = 0;
-  for (const { name, shape, kind } of decoderTensors(config)) {
+  for (const { name, shape, kind } of tensors) {
     const elements = shape.reduce((product, dim) => product * dim, 1);
     if (!continuesPrevious.test(name)) size = aligned(size);
     slots.set(name, { name, shape, offset: size, size: elements });
@@ -86,13 +96,24 @@ function isRedundant(config: DecoderConfig, name: string, { data }: WeightTensor
   throw new Error(`tensor "${name}" is not what the configuration's RoPE (rope_theta, rope_scaling) makes`);
 }
 
-/** Missing, unused and misshapen tensors, and those with a value that is not finite, are refused by name. */
+/** Whether a tensor that the layout lacks follows from those that it has. */
+type Redundancy = (name: string, tensor: WeightTensor) => boolean;
+
+/** A model's weights: missing, unused and misshapen tensors, and those with a value that is not finite, are refused by name. */
 export function checkWeights(config: DecoderConfig, layout: ParameterLayout, weights: Weights): void {
+  checkTensors(layout, weights, (name, tensor) => isRedundant(config, name, tensor));
+}
+
+/** The same of the weights of adapters. */
+export const checkAdapters = (layout: ParameterLayout, adapters: Weights): void =>
+  checkTensors(layout, adapters, () => false);
+
+function checkTensors(layout: ParameterLayout, weights: Weights, redundant: Redundancy): void {
   const missing = [...layout.slots.keys()].filter((name) => !weights.has(name));
   if (missing.length > 0)
     throw new UnfitWeights(`the model's weights lack ${missing.length} tensors: ${listed(missing)}`);
   const unused = [...weights.keys()].filter(
-    (name) => !layout.slots.has(name) && !isRedundant(config, name, weights.get(name)!),
+    (name) => !layout.slots.has(name) && !redundant(name, weights.get(name)!),
   );
   if (unused.length > 0)
     throw new UnfitWeights(
@@ -116,6 +137,11 @@ export function checkWeights(config: DecoderConfig, layout: ParameterLayout, wei
 /** An arena filled with `weights`, once they are checked. */
 export function packWeights(config: DecoderConfig, layout: ParameterLayout, weights: Weights): Arena {
   checkWeights(config, layout, weights);
+  return packTensors(layout, weights);
+}
+
+/** The same with tensors that have been checked. */
+export function packTensors(layout: ParameterLayout, weights: Weights): Arena {
   const arena = new Float32Array(layout.size);
   for (const { name, offset } of layout.slots.values()) arena.set(weights.get(name)!.data, offset);
   return arena;

@@ -6,6 +6,8 @@ import { defineOp, vjp } from '../graph/op.ts';
 import type { Emission, Emitter, Op } from '../graph/op.ts';
 import { broadcastShapes, sameShape, sizeAt } from '../graph/shape.ts';
 import { sumToShape } from './broadcast.ts';
+import { emitHalfProduct } from './half-operands.ts';
+import type { HalfOperands } from './half-operands.ts';
 import { permutationOf, reshape, transpose } from './shape.ts';
 
 interface MatmulAttributes {
@@ -94,6 +96,8 @@ interface GemmAttributes {
   readonly transA: boolean;
   readonly transB: boolean;
   readonly alpha: number;
+  /** Undefined: the operands are taken as they are. The gradient's products round theirs alike. */
+  readonly operands?: HalfOperands | undefined;
 }
 
 export interface GemmOptions extends Partial<GemmAttributes> {
@@ -121,33 +125,35 @@ const gemmOp = defineOp<GemmAttributes>({
     }
     return [{ dtype: a.dtype, shape }];
   },
-  emit(emitter, { from, to, attributes }) {
-    const { transA, transB, alpha } = attributes;
-    emitter.node('Gemm', from, {
-      outputs: to,
+  emit(emitter, { inputs, from, to, attributes }) {
+    const { transA, transB, alpha, operands } = attributes;
+    const options = {
       attributes: {
         transA: { int: transA ? 1 : 0 },
         transB: { int: transB ? 1 : 0 },
         alpha: { float: alpha },
       },
-    });
+    };
+    if (operands === undefined || operand(inputs, 0).dtype === 'float64')
+      emitter.node('Gemm', from, { ...options, outputs: to });
+    else emitHalfProduct(emitter, operands, from, to, options);
   },
-  gradient: vjp((g, { inputs, attributes: { transA, transB, alpha } }) => {
+  gradient: vjp((g, { inputs, attributes: { transA, transB, alpha, operands } }) => {
     const [a, b, c] = [operand(inputs, 0), operand(inputs, 1), inputs[2]];
     const da = transA
-      ? gemm(b, g, { transA: transB, transB: true, alpha })
-      : gemm(g, b, { transB: !transB, alpha });
+      ? gemm(b, g, { transA: transB, transB: true, alpha, operands })
+      : gemm(g, b, { transB: !transB, alpha, operands });
     const db = transB
-      ? gemm(g, a, { transA: true, transB: transA, alpha })
-      : gemm(a, g, { transA: !transA, alpha });
+      ? gemm(g, a, { transA: true, transB: transA, alpha, operands })
+      : gemm(a, g, { transA: !transA, alpha, operands });
     return c ? [da, db, sumToShape(g, c.shape)] : [da, db];
   }),
 });
 
 /** alpha * op(a) op(b) + c for 2-D a and b, op being the transpose where asked. [M,N]. */
 export function gemm(a: Value, b: Value, options: GemmOptions = {}): Value {
-  const { transA = false, transB = false, alpha = 1, c } = options;
-  return apply(gemmOp, c ? [a, b, c] : [a, b], { transA, transB, alpha });
+  const { transA = false, transB = false, alpha = 1, operands, c } = options;
+  return apply(gemmOp, c ? [a, b, c] : [a, b], { transA, transB, alpha, operands });
 }
 
 /** into + x as one product, where x is a gemm without an addend and of that shape; undefined otherwise. */

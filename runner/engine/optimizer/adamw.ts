@@ -16,10 +16,12 @@ export interface AdamWOptions {
   readonly weightDecay: number;
   /** Largest global norm of the gradient that is let through as it is; undefined: no clipping. */
   readonly clipNorm?: number | undefined;
+  /** What the loss was multiplied by; the update divides it out. */
+  readonly lossScale?: number | undefined;
 }
 
 export interface StepReport {
-  /** Global norm of the gradient before clipping. Not finite: nothing was changed. */
+  /** Global norm of the gradient before clipping, the loss scale divided out. Not finite: nothing was changed. */
   readonly gradNorm: number;
   /** Norm of what was subtracted from the weights, weight decay included; 0 where nothing was. */
   readonly updateNorm: number;
@@ -84,11 +86,11 @@ export class AdamW implements Disposable {
 
   /** One update from the gradients, which stay as they are. */
   async step(options: AdamWOptions): Promise<StepReport> {
-    const gradNorm = Math.sqrt(await sumOver(this.#norm));
+    const { clipNorm = Infinity, weightDecay, lossScale = 1 } = options;
+    const gradNorm = Math.sqrt(await sumOver(this.#norm)) / lossScale;
     if (!Number.isFinite(gradNorm)) return { gradNorm, updateNorm: 0 };
     this.stepCount++;
-    const { clipNorm = Infinity, weightDecay } = options;
-    const scale = gradNorm > clipNorm ? clipNorm / gradNorm : 1;
+    const scale = (gradNorm > clipNorm ? clipNorm / gradNorm : 1) / lossScale;
     setScalars(this.#scalars[0], scalarsAt(this.stepCount, options, scale, weightDecay));
     setScalars(this.#scalars[1], scalarsAt(this.stepCount, options, scale, 0));
     return { gradNorm, updateNorm: Math.sqrt(await sumOver(this.#update)) };

@@ -2,10 +2,12 @@
 // Weights are inputs, named by layer and role; q, k, v, their biases, and gate, up may be joined as the parameter arena stores them.
 import type { Graph, Value } from '../graph/graph.ts';
 import type { DecoderConfig } from '../models/config.ts';
-import type { BlockRole } from '../models/decoder-tensors.ts';
+import type { BlockRole, LinearRole } from '../models/decoder-tensors.ts';
+import { linear, withAdapter } from '../models/linear.ts';
+import { adapterRole, adapterScale, adapterShape } from '../models/lora.ts';
+import type { ModelForm } from '../models/model-form.ts';
 import { add } from '../ops/arithmetic.ts';
 import { gatherRows } from '../ops/gather.ts';
-import { gemm } from '../ops/matmul.ts';
 import { rmsNorm } from '../ops/rms-norm.ts';
 import { reshape } from '../ops/shape.ts';
 import { siluMul } from '../ops/silu.ts';
@@ -15,6 +17,7 @@ import { cachedAttention, rotaryAt } from './cached-attention.ts';
 export interface CacheShape {
   /** Weights are joined, see `SamplerWeights`. */
   readonly joined: boolean;
+  readonly form: ModelForm;
   readonly B: number;
   /** Tokens that a row's cache has room for. */
   readonly capacity: number;
@@ -46,56 +49,73 @@ export function cachedBlocks(graph: Graph, config: DecoderConfig, shape: CacheSh
   return x;
 }
 
-/** A weight of the block by role or, joined, by name. */
-type Weight = (name: string, shape: readonly number[]) => Value;
+interface Block {
+  readonly config: DecoderConfig;
+  readonly form: ModelForm;
+  /** A weight of the block by role or, joined, by name. */
+  readonly weight: (name: string, shape: readonly number[]) => Value;
+}
+
+type Projection = readonly [role: LinearRole, out: number, bias?: BlockRole | undefined];
+
+/** x [T,in] -> [T,out] without the adapter. */
+function product(x: Value, { form, weight }: Block, name: string, out: number, bias?: string): Value {
+  const matrix = weight(name, [out, x.shape[1]!]);
+  const addend = bias === undefined ? undefined : weight(bias, [out]);
+  return linear(x, matrix, { addend, operands: form.operands });
+}
+
+/** y, the product of x, with the share of the layer's adapter where it has one. */
+function adapted(y: Value, x: Value, role: LinearRole, { config, form, weight }: Block): Value {
+  const { lora, operands } = form;
+  if (!lora?.targets.includes(role)) return y;
+  const [a, b] = (['A', 'B'] as const).map((side) => {
+    const name = adapterRole(role, side);
+    return weight(name, adapterShape(config, lora, name));
+  }) as [Value, Value];
+  return withAdapter(y, x, { a, b, scale: adapterScale(lora) }, operands);
+}
 
 /** x [T,D] -> [T,out] for each of the roles. */
-function projections(
-  x: Value,
-  weight: Weight,
-  roles: readonly (readonly [role: BlockRole, out: number, bias?: BlockRole | undefined])[],
-): readonly Value[] {
-  const D = x.shape[1]!;
-  return roles.map(([role, out, bias]) =>
-    gemm(x, weight(role, [out, D]), { transB: true, ...(bias && { c: weight(bias, [out]) }) }),
-  );
-}
+const projections = (x: Value, block: Block, roles: readonly Projection[]): readonly Value[] =>
+  roles.map(([role, out, bias]) => adapted(product(x, block, role, out, bias), x, role, block));
 
 /** The same from one matrix of that name, with one bias where it has one. */
 function joinedProjections(
   x: Value,
-  weight: Weight,
+  block: Block,
   name: string,
-  outs: readonly number[],
-  biased: boolean,
+  roles: readonly Projection[],
 ): readonly Value[] {
+  const outs = roles.map(([, out]) => out);
   const width = outs.reduce((total, out) => total + out, 0);
-  const bias = biased ? { c: weight(`${name}_bias`, [width]) } : {};
-  return split(gemm(x, weight(name, [width, x.shape[1]!]), { transB: true, ...bias }), 1, outs);
+  const bias = roles[0]![2] === undefined ? undefined : `${name}_bias`;
+  return split(product(x, block, name, width, bias), 1, outs).map((y, i) =>
+    adapted(y, x, roles[i]![0], block),
+  );
 }
 
 function cachedBlock(
   graph: Graph,
   config: DecoderConfig,
-  { B, capacity, joined }: CacheShape,
+  { B, capacity, joined, form }: CacheShape,
   S: number,
   layer: number,
   x: Value,
   at: Positions,
 ): Value {
   const { hiddenSize: D, intermediateSize: F, heads: H, kvHeads: KV, headSize: hd, rmsNormEps } = config;
-  const weight: Weight = (name, shape) => graph.input(`${layer}.${name}`, 'float32', shape);
+  const weight: Block['weight'] = (name, shape) => graph.input(`${layer}.${name}`, 'float32', shape);
+  const block = { config, form, weight };
+  const project = (x: Value, name: string, roles: readonly Projection[]): readonly Value[] =>
+    joined ? joinedProjections(x, block, name, roles) : projections(x, block, roles);
   const normal = rmsNorm(x, weight('attentionNorm', [D]), rmsNormEps);
   const bias = (role: BlockRole) => (config.qkvBias ? role : undefined);
-  const [q, k, v] = (
-    joined
-      ? joinedProjections(normal, weight, 'qkv', [H * hd, KV * hd, KV * hd], config.qkvBias)
-      : projections(normal, weight, [
-          ['q', H * hd, bias('qBias')],
-          ['k', KV * hd, bias('kBias')],
-          ['v', KV * hd, bias('vBias')],
-        ])
-  ) as [Value, Value, Value];
+  const [q, k, v] = project(normal, 'qkv', [
+    ['q', H * hd, bias('qBias')],
+    ['k', KV * hd, bias('kBias')],
+    ['v', KV * hd, bias('vBias')],
+  ]) as [Value, Value, Value];
   const normalHeads = (x: Value, role: string): Value =>
     config.qkNorm ? rmsNorm(reshape(x, [B, S, -1, hd]), weight(role, [hd]), rmsNormEps) : x;
   const byRow = (x: Value, heads: number): Value => reshape(x, [B, S, heads * hd]);
@@ -114,18 +134,11 @@ function cachedBlock(
   );
   graph.output(`${layer}.key_cache_out`, attended.keyCache);
   graph.output(`${layer}.value_cache_out`, attended.valueCache);
-  const mixed = add(
-    x,
-    gemm(reshape(attended.output, [B * S, H * hd]), weight('o', [D, H * hd]), { transB: true }),
-  );
+  const mixed = add(x, projections(reshape(attended.output, [B * S, H * hd]), block, [['o', D]])[0]!);
   const mixedNormal = rmsNorm(mixed, weight('mlpNorm', [D]), rmsNormEps);
-  const [gate, up] = (
-    joined
-      ? joinedProjections(mixedNormal, weight, 'gate_up', [F, F], false)
-      : projections(mixedNormal, weight, [
-          ['gate', F],
-          ['up', F],
-        ])
-  ) as [Value, Value];
-  return add(mixed, gemm(siluMul(gate, up), weight('down', [D, F]), { transB: true }));
+  const [gate, up] = project(mixedNormal, 'gate_up', [
+    ['gate', F],
+    ['up', F],
+  ]) as [Value, Value];
+  return add(mixed, projections(siluMul(gate, up), block, [['down', D]])[0]!);
 }

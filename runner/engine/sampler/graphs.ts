@@ -21,6 +21,6 @@ export function decodeGraph(config: DecoderConfig, shape: CacheShape, variant: D
   const x = cachedBlocks(graph, config, shape, 1);
   const norm = graph.input('final_norm', 'float32', [config.hiddenSize]);
   const head = graph.input('head', 'float32', [config.vocabSize, config.hiddenSize]);
-  chooseTokens(graph, logitsOf(x, norm, head, config), variant);
+  chooseTokens(graph, logitsOf(x, norm, head, config, shape.form), variant);
   return graph;
 }

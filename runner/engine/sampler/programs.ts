@@ -117,7 +117,8 @@ export class SamplingPrograms implements Disposable {
   }
 
   get #shape(): Omit<CacheShape, 'B'> {
-    return { capacity: this.cache.capacity, joined: this.#weights.joined };
+    const { joined, form } = this.#weights;
+    return { capacity: this.cache.capacity, joined, form };
   }
 
   /** S tokens into the prompt cache. */

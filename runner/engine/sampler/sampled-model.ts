@@ -10,12 +10,18 @@ import {
 } from '../models/decoder-tensors.ts';
 import type { BlockRole } from '../models/decoder-tensors.ts';
 import type { DecoderConfig } from '../models/config.ts';
+import { adapterRoles, adapterTensorName } from '../models/lora.ts';
+import { plainForm } from '../models/model-form.ts';
+import type { ModelForm } from '../models/model-form.ts';
 import type { Tensor } from '../ort/runtime.ts';
 
-/** A learner's live weights, or loaded ones where nothing is learnt. They stay the caller's. */
+/** A learner, or loaded weights where nothing is learnt. They stay the caller's. */
 export interface SampledModel {
   readonly config: DecoderConfig;
   readonly weights: ParameterSet;
+  /** Where the form has LoRA. */
+  readonly adapters?: ParameterSet | undefined;
+  readonly form?: ModelForm;
 }
 
 export interface SamplerWeights {
@@ -23,6 +29,7 @@ export interface SamplerWeights {
   readonly tensors: Readonly<Record<string, Tensor>>;
   /** q, k, v, their biases, and gate, up are one matrix each (`qkv`, `qkv_bias`, `gate_up`): one product instead of three. */
   readonly joined: boolean;
+  readonly form: ModelForm;
 }
 
 /** Joined, by input name, where the weights' memory allows it. */
@@ -32,7 +39,12 @@ const joinedRoles: Readonly<Record<string, readonly BlockRole[]>> = {
   gate_up: ['gate', 'up'],
 };
 
-export function samplerWeights({ config, weights }: SampledModel): SamplerWeights {
+export function samplerWeights({
+  config,
+  weights,
+  adapters,
+  form = plainForm,
+}: SampledModel): SamplerWeights {
   const tensors: Record<string, Tensor> = {
     embedding: weights.tensor(embeddingName),
     final_norm: weights.tensor(finalNormName),
@@ -49,8 +61,10 @@ export function samplerWeights({ config, weights }: SampledModel): SamplerWeight
     }
     joined &&= !apart.has('q');
     for (const role of apart) tensors[`${layer}.${role}`] = weights.tensor(blockTensorName(layer, role));
+    for (const role of form.lora ? adapterRoles(form.lora) : [])
+      tensors[`${layer}.${role}`] = adapters!.tensor(adapterTensorName(layer, role));
   }
-  return { tensors, joined };
+  return { tensors, joined, form };
 }
 
 function joinedTensor(weights: ParameterSet, layer: number, roles: readonly BlockRole[]): Tensor | undefined {

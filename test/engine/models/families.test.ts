@@ -20,6 +20,7 @@ import { SlotSampler } from '../../../runner/engine/sampler/slot-sampler.ts';
 import { evaluate } from '../graph/compiled-graph.ts';
 import { leakCheckedRuntime, livelyWeights, sequence } from '../learner/support.ts';
 import { Float64Decoder } from './float64-decoder.ts';
+import { largestError } from './largest-error.ts';
 import { configOf, tinyFamilies } from './tiny-families.ts';
 
 const runtime = leakCheckedRuntime();
@@ -32,17 +33,6 @@ const sequences = [
   { ids: [2, 7, 1, 8], weights: [0, 0.4, -0.1, 0.6] },
   { ids: [0, 0, 10, 0, 16], weights: [0, 0, 0.25, 0.5, -0.5] },
 ];
-
-/** Largest difference, against 1 or the largest expected value where that is more. */
-function largestError(actual: ArrayLike<number>, expected: ArrayLike<number>): number {
-  expect(actual.length).toBe(expected.length);
-  let [error, scale] = [0, 1];
-  for (let i = 0; i < expected.length; i++) {
-    error = Math.max(error, Math.abs(actual[i]! - expected[i]!));
-    scale = Math.max(scale, Math.abs(expected[i]!));
-  }
-  return error / scale;
-}
 
 /** Logits [S,V] of one sequence by the engine's own graphs, one after the other. */
 async function engineLogits(config: DecoderConfig, weights: Weights, ids: number[]): Promise<Float32Array> {

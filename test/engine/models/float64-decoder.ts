@@ -2,6 +2,9 @@
 // what the engine's logits and gradients are checked against. Read off the published architectures and sharing nothing
 // with the engine, so that a mistake in its mapping of configurations or names shows too. One token at a time, slow.
 
+import { affine, affineBackward, sigmoid, silu, softmax, sum, zeros } from './float64-rows.ts';
+import type { Rows, Vector } from './float64-rows.ts';
+
 export interface HfConfig {
   readonly model_type: string;
   readonly vocab_size: number;
@@ -24,11 +27,11 @@ export interface HfConfig {
 
 export type Tensors = ReadonlyMap<string, { readonly data: ArrayLike<number> }>;
 
-type Vector = Float64Array<ArrayBuffer>;
-type Rows = Vector[];
-
-const zeros = (rows: number, width: number): Rows =>
-  Array.from({ length: rows }, () => new Float64Array(width));
+/** Tensors as PEFT names them, and lora_alpha / r. */
+export interface LoraAdapters {
+  readonly tensors: Tensors;
+  readonly scale: number;
+}
 
 /** The base's inverse frequencies, those of Llama 3.1 changed as its reference code does: by wavelength. */
 function inverseFrequencies(config: HfConfig, headSize: number): number[] {
@@ -71,16 +74,18 @@ interface BlockTrace {
 export class Float64Decoder {
   readonly #config: HfConfig;
   readonly #weights: Tensors;
+  readonly #adapters: LoraAdapters | undefined;
   readonly #gradients = new Map<string, Float64Array>();
   readonly #headSize: number;
   readonly #frequencies: number[];
 
-  constructor(config: HfConfig, weights: Tensors) {
+  constructor(config: HfConfig, weights: Tensors, adapters?: LoraAdapters) {
     this.#config = config;
-    this.#weights = weights;
+    this.#weights = new Map([...weights, ...(adapters?.tensors ?? [])]);
+    this.#adapters = adapters;
     this.#headSize = config.head_dim ?? config.hidden_size / config.num_attention_heads;
     this.#frequencies = inverseFrequencies(config, this.#headSize);
-    for (const [name, { data }] of weights) this.#gradients.set(name, new Float64Array(data.length));
+    for (const [name, { data }] of this.#weights) this.#gradients.set(name, new Float64Array(data.length));
   }
 
   /** Logits [S][V]. */
@@ -225,35 +230,38 @@ export class Float64Decoder {
     return sum(sum(ofQ, ofK), back('v_proj', d.v));
   }
 
+  /** y = W x + bias + scale * B (A x). */
   #linear(x: Rows, name: string, biasName?: string): Rows {
-    const weight = this.#tensor(name);
     const bias = biasName === undefined ? undefined : this.#tensor(biasName);
-    return x.map((row) => {
-      const out = new Float64Array(weight.length / row.length);
-      for (let o = 0; o < out.length; o++) {
-        let total = bias === undefined ? 0 : bias[o]!;
-        for (let i = 0; i < row.length; i++) total += weight[o * row.length + i]! * row[i]!;
-        out[o] = total;
-      }
-      return out;
-    });
+    const y = affine(x, this.#tensor(name), bias);
+    const low = this.#adapterNames(name);
+    if (low === undefined) return y;
+    const { scale } = this.#adapters!;
+    const ofAdapter = affine(affine(x, this.#tensor(low.a)), this.#tensor(low.b));
+    return sum(
+      y,
+      ofAdapter.map((row) => row.map((value) => scale * value)),
+    );
   }
 
   #linearBackward(x: Rows, name: string, dOut: Rows, biasName?: string): Rows {
-    const weight = this.#tensor(name);
-    const gradient = this.#gradients.get(name)!;
-    const biasGradient = biasName === undefined ? undefined : this.#gradients.get(biasName)!;
-    return x.map((row, t) => {
-      const dx = new Float64Array(row.length);
-      dOut[t]!.forEach((d, o) => {
-        if (biasGradient !== undefined) biasGradient[o]! += d;
-        for (let i = 0; i < row.length; i++) {
-          gradient[o * row.length + i]! += d * row[i]!;
-          dx[i]! += d * weight[o * row.length + i]!;
-        }
-      });
-      return dx;
-    });
+    if (biasName !== undefined) {
+      const biasGradient = this.#gradients.get(biasName)!;
+      for (const row of dOut) row.forEach((d, o) => (biasGradient[o]! += d));
+    }
+    const dx = affineBackward(x, this.#tensor(name), dOut, this.#gradients.get(name)!);
+    const low = this.#adapterNames(name);
+    if (low === undefined) return dx;
+    const [a, b] = [this.#tensor(low.a), this.#tensor(low.b)];
+    const scaled = dOut.map((row) => row.map((d) => d * this.#adapters!.scale));
+    const dLow = affineBackward(affine(x, a), b, scaled, this.#gradients.get(low.b)!);
+    return sum(dx, affineBackward(x, a, dLow, this.#gradients.get(low.a)!));
+  }
+
+  #adapterNames(weightName: string): { a: string; b: string } | undefined {
+    const prefix = `base_model.model.${weightName.replace('.weight', '')}`;
+    const names = { a: `${prefix}.lora_A.weight`, b: `${prefix}.lora_B.weight` };
+    return this.#adapters?.tensors.has(names.a) ? names : undefined;
   }
 
   #inverseRms(row: Vector): number {
@@ -372,16 +380,4 @@ export class Float64Decoder {
     });
     return d;
   }
-}
-
-const sigmoid = (z: number): number => 1 / (1 + Math.exp(-z));
-const silu = (z: number): number => z * sigmoid(z);
-const sum = (a: Rows, b: Rows): Rows => a.map((row, t) => row.map((x, i) => x + b[t]![i]!));
-
-function softmax(scores: Vector, scale: number): Vector {
-  let largest = -Infinity;
-  for (const score of scores) largest = Math.max(largest, score * scale);
-  const exps = scores.map((score) => Math.exp(score * scale - largest));
-  const total = exps.reduce((all, x) => all + x, 0);
-  return exps.map((x) => x / total);
 }

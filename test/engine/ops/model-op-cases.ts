@@ -16,7 +16,7 @@ import { entropy, tokenLogProb } from '../../../runner/engine/ops/token-log-prob
 import { around, frozen, get, indices, positive } from './op-case.ts';
 import type { InputSpec, OpCase, Size } from './op-case.ts';
 
-function gemmCase(transA: boolean, transB: boolean, c?: (m: number, n: number) => number[]): OpCase {
+export function gemmCase(transA: boolean, transB: boolean, c?: (m: number, n: number) => number[]): OpCase {
   return {
     name: `gemm: ${transA ? 'A^T' : 'A'} ${transB ? 'B^T' : 'B'}${c ? ` + c of rank ${c(1, 1).length}` : ''}`,
     inputs: (size) => {

@@ -6,12 +6,13 @@ import { definedOps } from '../../../runner/engine/graph/op.ts';
 import { createRuntime } from '../../../runner/engine/ort/create.ts';
 import { CompiledGraph } from '../graph/compiled-graph.ts';
 import { expectGrad } from './expect-grad.ts';
+import { halfCases } from './half-op-cases.ts';
 import { modelCases } from './model-op-cases.ts';
 import { buildCase } from './op-case.ts';
 import { elementCases } from './element-op-cases.ts';
 
 const runtime = createRuntime({ threads: 2 });
-const cases = [...elementCases, ...modelCases];
+const cases = [...elementCases, ...modelCases, ...halfCases];
 
 afterAll(() => {
   const live = runtime.stats();

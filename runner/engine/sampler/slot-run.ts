@@ -1,15 +1,15 @@
-// One call of the sampler: requests take slots, every step advances all slots by one token, ended slots go to those who
-// wait. When none waits, the slots still at work move together and the batch halves.
+// One run of the sampler: requests take slots, every step advances all slots by one token, ended slots go to those who
+// wait. When none waits, the slots still at work move together and the batch halves. Who waits is asked before every
+// step, so a request may join while others are being answered.
 import { bucketLength } from '../learner/micro-batches.ts';
 import type { DrawVariant } from './choose.ts';
-import type { Completion, SampleOptions, SampleRequest } from './completion.ts';
+import type { JoiningRequest, SampleOptions } from './completion.ts';
 import type { DecodeProgram, SamplingPrograms } from './programs.ts';
 import { fillBias, fillDraw, mayKeepMore, variantFor } from './settings.ts';
 
 /** A request at work. `position` is where the token fed next stands in its row. */
 interface Active {
-  readonly index: number;
-  readonly request: SampleRequest;
+  readonly request: JoiningRequest;
   readonly tokens: number[];
   readonly logProbs: number[];
   readonly samplingLogProbs: number[];
@@ -21,42 +21,45 @@ interface Active {
 export class SlotRun {
   readonly #programs: SamplingPrograms;
   readonly #options: SampleOptions;
-  readonly #waiting: { readonly index: number; readonly request: SampleRequest }[];
+  readonly #next: () => JoiningRequest | undefined;
   readonly #slots: (Active | undefined)[];
-  readonly #completions: Completion[];
   #prefilled: Int32Array | undefined;
   #variant: DrawVariant;
 
-  constructor(programs: SamplingPrograms, requests: readonly SampleRequest[], options: SampleOptions) {
+  /** `next` gives the request that waits longest, undefined while none does; at most `rows` are at work at once. */
+  constructor(
+    programs: SamplingPrograms,
+    options: SampleOptions,
+    rows: number,
+    next: () => JoiningRequest | undefined,
+  ) {
     this.#programs = programs;
     this.#options = options;
+    this.#next = next;
     this.#variant = variantFor(options, programs.vocabSize);
     if (this.#variant.biased) fillBias(programs, options);
-    this.#waiting = requests.map((request, index) => ({ index, request })).reverse();
-    this.#slots = new Array<Active | undefined>(
-      Math.min(programs.cache.rows, powerOfTwoAbove(requests.length)),
-    ).fill(undefined);
-    this.#completions = new Array<Completion>(requests.length);
+    this.#slots = new Array<Active | undefined>(Math.min(programs.cache.rows, rows)).fill(undefined);
   }
 
-  async run(): Promise<Completion[]> {
+  /** Resolves when no request is at work and none waits. */
+  async run(): Promise<void> {
     for (;;) {
       await this.#admit();
       const B = this.#compact();
-      if (B === 0) return this.#completions;
+      if (B === 0) return;
       await this.#step(B);
     }
   }
 
   async #admit(): Promise<void> {
-    for (let slot = 0; slot < this.#slots.length && this.#waiting.length > 0; slot += 1) {
+    for (let slot = 0; slot < this.#slots.length; slot += 1) {
       if (this.#slots[slot] !== undefined) continue;
-      const { index, request } = this.#waiting.pop()!;
+      const request = this.#next();
+      if (request === undefined) return;
       await this.#prefill(request.prompt);
       const position = request.prompt.length - 1;
       this.#programs.cache.copyRow(this.#programs.promptCache, 0, slot, position);
       this.#slots[slot] = {
-        index,
         request,
         tokens: [],
         logProbs: [],
@@ -147,17 +150,18 @@ export class SlotRun {
     active.next = token;
     const atEnd = this.#options.endIds.includes(token);
     const stop = atEnd ? undefined : this.#options.stop?.completed(active.tokens);
-    const ended = atEnd || stop !== undefined;
+    const refused = active.request.onToken?.(token) === false;
+    const ended = atEnd || stop !== undefined || refused;
     if (!ended && active.tokens.length < active.request.maxTokens) return;
     this.#slots[slot] = undefined;
-    this.#completions[active.index] = {
+    active.request.onEnd({
       tokens: Int32Array.from(active.tokens),
       logProbs: Float32Array.from(active.logProbs),
       samplingLogProbs: Float32Array.from(active.samplingLogProbs),
       logProbsAtOne: Float32Array.from(active.logProbsAtOne),
       ended,
       ...(stop === undefined ? {} : { stop }),
-    };
+    });
   }
 }
 

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Command } from './command.ts';
 import { cancelCommand } from './commands/cancel.ts';
+import { chatCommand } from './commands/chat.ts';
 import { demoCommand } from './commands/demo.ts';
 import { jobsCommand } from './commands/jobs.ts';
 import { keysCreateCommand } from './commands/keys-create.ts';
@@ -28,6 +29,7 @@ const commands: readonly Command[] = [
   jobsCommand,
   cancelCommand,
   pullCommand,
+  chatCommand,
   keysCreateCommand,
 ];
 

@@ -59,6 +59,7 @@ async function answer({ engine, log, stopping }: Serving, c: Context): Promise<R
   const start = performance.now();
   const signal = AbortSignal.any([gone.signal, c.req.raw.signal]);
   const given = engine.answer(request, signal);
+  log.info({ prompt_tokens: given.promptTokens }, 'answering');
   signal.addEventListener('abort', () => log.info({ ...given.usage() }, 'the client has gone'), {
     once: true,
   });

@@ -18,6 +18,7 @@ import { datasetRoutes } from './routes/datasets.ts';
 import { eventRoutes } from './routes/events.ts';
 import { healthRoutes } from './routes/health.ts';
 import { jobRoutes } from './routes/jobs.ts';
+import { modelUploadRoutes } from './routes/model-uploads.ts';
 import { resultRoutes } from './routes/results.ts';
 import { runnerProtocolRoutes } from './routes/runner-protocol.ts';
 import { runnerRoutes } from './routes/runners.ts';
@@ -75,6 +76,7 @@ function addRoutes(app: App, services: Services): void {
     runnerProtocolRoutes,
     servingRoutes,
     chatRoutes,
+    modelUploadRoutes,
   ])
     app.route('/', routes(services));
   app.openAPIRegistry.registerComponent('securitySchemes', 'bearer', { type: 'http', scheme: 'bearer' });

@@ -9,6 +9,7 @@ import { demoCommand } from './commands/demo.ts';
 import { jobsCommand } from './commands/jobs.ts';
 import { keysCreateCommand } from './commands/keys-create.ts';
 import { pullCommand } from './commands/pull.ts';
+import { pushCommand } from './commands/push.ts';
 import { runnerCommand } from './commands/runner.ts';
 import { serveCommand } from './commands/serve.ts';
 import { submitCommand } from './commands/submit.ts';
@@ -29,6 +30,7 @@ const commands: readonly Command[] = [
   jobsCommand,
   cancelCommand,
   pullCommand,
+  pushCommand,
   chatCommand,
   keysCreateCommand,
 ];

@@ -21,6 +21,7 @@ export const problems = {
   range_not_satisfiable: { status: 416, title: 'The range begins beyond the end of the file' },
   invalid_spec: { status: 422, title: 'The body does not have the required form' },
   invalid_dataset: { status: 422, title: 'The dataset cannot be read' },
+  invalid_model: { status: 422, title: 'The model cannot be used' },
   protocol_mismatch: { status: 426, title: 'Runner and service speak different protocol versions' },
   serving_runner_busy: { status: 429, title: 'The runners that serve the model have no room now' },
   internal: { status: 500, title: 'A fault of the service' },

@@ -1,26 +1,22 @@
 // Talking to a checkpoint with every process real: API, `millrace runner --serve`, the engine on a tiny random model. What
 // clients of such endpoints rely on: the stream's form, stop strings, limits, disconnects, and errors that say whose they are.
-import type { ChildProcess } from 'node:child_process';
-import { spawn } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readEventStream } from '../../api/client/event-stream.ts';
 import { createClient } from '../../api/client.ts';
 import type { ChatChunk, ChatCompletion } from '../../api/contract/chat.ts';
-import { filesystemStore } from '../../store/filesystem.ts';
-import { claimOne, registerDatasets, spec } from '../api/support.ts';
-import { cleanEnv, cliEntry, runCli } from '../cli/run-cli.ts';
+import { runCli } from '../cli/run-cli.ts';
 import type { ApiProcess } from '../runner/support/api-process.ts';
 import { startApi } from '../runner/support/api-process.ts';
 import { childOf } from '../runner/support/processes.ts';
 import type { TempDir } from '../support/temp-dir.ts';
 import { tempDir } from '../support/temp-dir.ts';
-import { tinyEnd, writeTinyDirectory } from '../support/tiny-directory.ts';
+import { tinyEnd } from '../support/tiny-directory.ts';
 import { until } from '../support/until.ts';
+import type { ServedRunner } from './serving.ts';
+import { commitCheckpoint, serveModel } from './serving.ts';
 
 let dir: TempDir;
 let api: ApiProcess;
@@ -28,60 +24,20 @@ let strangerKey: string;
 let checkpoint: string;
 let served: ServedRunner;
 
-interface ServedRunner {
-  readonly child: ChildProcess;
-  readonly lines: string[];
-}
-
 /** Never ends by itself before its limit. */
 const endless = { logit_bias: { [tinyEnd]: -100 } };
 const hello = { messages: [{ role: 'user', content: '1+1=' }], seed: 3, ...endless };
 
-/** Commits a checkpoint as a runner does, its files put into the store beforehand. */
-async function commitCheckpoint(storeDir: string): Promise<string> {
-  const { client } = api;
-  await registerDatasets(client);
-  await client.createJob(spec());
-  const { claim, fence } = await claimOne(client);
-  const prefix = `jobs/${claim.job}/a${claim.attempt}/c1/`;
-  const local = join(dir.path, 'checkpoint');
-  const files = await writeTinyDirectory(local, { positions: 4_096 });
-  const store = filesystemStore(storeDir);
-  for (const { name } of files) await store.put(`${prefix}${name}`, { path: join(local, name) });
-  const size = files.reduce((sum, file) => sum + file.size, 0);
-  const manifest_sha256 = createHash('sha256').update('a manifest').digest('hex');
-  const { id } = await client.runner.checkpoint({
-    ...fence,
-    checkpoint: { stage: 'sft', stage_index: 0, step: 1, kind: 'step', prefix, manifest_sha256, size, files },
-  });
-  return id;
-}
-
-async function serveModel(model: string, ...flags: string[]): Promise<ServedRunner> {
-  const child = spawn(
-    process.execPath,
-    [cliEntry, 'runner', '--serve', model, '--data-dir', join(dir.path, 'data'), ...flags],
-    {
-      env: { ...cleanEnv(), MILLRACE_URL: api.url, MILLRACE_RUNNER_TOKEN: api.runnerKey },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    },
-  );
-  const lines: string[] = [];
-  for (const output of [child.stdout, child.stderr])
-    createInterface({ input: output }).on('line', (line) => lines.push(line));
-  const registered = () => lines.some((line) => line.includes('"registered"'));
-  await until(() => registered() || child.exitCode !== null, 'a serving runner registers');
-  if (!registered()) throw new Error(`the serving runner ended: ${lines.join('\n')}`);
-  return { child, lines };
-}
+const serve = (model: string, ...flags: string[]) =>
+  serveModel(api, model, '--data-dir', join(dir.path, 'data'), ...flags);
 
 beforeAll(async () => {
   dir = await tempDir('chat');
   const storeDir = join(dir.path, 'store');
   api = await startApi(pathToFileURL(storeDir).href);
   strangerKey = api.key('admin', 'strangers');
-  checkpoint = await commitCheckpoint(storeDir);
-  served = await serveModel(checkpoint, '--as', 'tiny', '--context', '4096', '--parallel', '4');
+  checkpoint = await commitCheckpoint(api, storeDir, join(dir.path, 'checkpoint'));
+  served = await serve(checkpoint, '--as', 'tiny', '--context', '4096', '--parallel', '4');
 }, 60_000);
 
 afterAll(async () => {
@@ -359,7 +315,7 @@ describe('serving runners', () => {
   });
 
   it('that die in the middle end the stream with an error, and the model is served no more', async () => {
-    const doomed = await serveModel(join(dir.path, 'checkpoint'), '--as', 'doomed');
+    const doomed = await serve(join(dir.path, 'checkpoint'), '--as', 'doomed');
     const response = await ask({ ...hello, model: 'doomed', stream: true, max_tokens: 4_000 });
     const data: string[] = [];
     for await (const message of readEventStream(response.body!)) {

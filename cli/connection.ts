@@ -17,17 +17,8 @@ export function connect(given: Given, interrupt: AbortSignal): Connection {
   const dir = chosenDataDir(given);
   // A named data directory is a choice: the environment must not overrule it.
   const env = given.text('data-dir') === undefined ? process.env : {};
-  return connectWith(dir, env['MILLRACE_URL'], env['MILLRACE_KEY'] ?? written(dir.adminKey), interrupt);
-}
-
-/** The same with a key of the caller's choice. */
-export function connectWith(
-  dir: DataDir,
-  givenUrl: string | undefined,
-  key: string | undefined,
-  interrupt: AbortSignal,
-): Connection {
-  const url = givenUrl ?? written(dir.url);
+  const url = env['MILLRACE_URL'] ?? written(dir.url);
+  const key = env['MILLRACE_KEY'] ?? written(dir.adminKey);
   if (url === undefined) throw new UserError(unknownService(dir));
   if (!/^https?:$/.test(URL.canParse(url) ? new URL(url).protocol : ''))
     throw new UserError(

@@ -21,8 +21,6 @@ import { checkpointView } from '../views.ts';
 const presignedSeconds = 900;
 
 const readers = allow('read', 'submit');
-/** A runner that serves a checkpoint fetches it with its own token, which has been given more than this for its jobs. */
-const fetchers = allow('read', 'submit', 'runner');
 const common = { tags: ['checkpoints'], security, middleware: [readers] };
 
 const list = createRoute({
@@ -36,7 +34,6 @@ const list = createRoute({
 
 const get = createRoute({
   ...common,
-  middleware: [fetchers],
   method: 'get',
   path: '/v1/checkpoints/{id}',
   request: { params: z.object({ id: checkpointId }) },
@@ -45,7 +42,6 @@ const get = createRoute({
 
 const file = createRoute({
   ...common,
-  middleware: [fetchers],
   method: 'get',
   path: '/v1/checkpoints/{id}/files/{name}',
   description: 'One file, named as in `files` (a slash may stand as %2F), or manifest.json.',
@@ -80,7 +76,7 @@ export function checkpointRoutes(services: Services) {
       return serveFile(services, await theCheckpoint(c, id), name, c.req.header('range'));
     });
   // The same with the slash of trainer/… left as it is, which a path parameter of OpenAPI cannot say.
-  router.get('/v1/checkpoints/:id/files/:name{.+}', fetchers, async (c) => {
+  router.get('/v1/checkpoints/:id/files/:name{.+}', readers, async (c) => {
     const { id, name } = c.req.param();
     if (!checkpointId.safeParse(id).success) throw notFound('checkpoint', id);
     return serveFile(services, await theCheckpoint(c, id), name, c.req.header('range'));

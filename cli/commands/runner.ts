@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { localModel } from '../chat/local-model.ts';
 import type { Command, Given } from '../command.ts';
 import { dataDirFlag } from '../command.ts';
-import { connectWith } from '../connection.ts';
+import { connect } from '../connection.ts';
 import type { DataDir } from '../data-dir.ts';
 import { chosenDataDir } from '../data-dir.ts';
 import type { ExitCode } from '../exit-code.ts';
@@ -40,8 +40,8 @@ export const runnerCommand: Command = {
     'Settings come from the environment: MILLRACE_URL, MILLRACE_RUNNER_TOKEN (a key with the scope runner),\n' +
     'MILLRACE_RUNNER_NAME, MILLRACE_ACCELERATOR, MILLRACE_MEMORY_GB, MILLRACE_RUNNER_LABELS (key=value,…),\n' +
     'MILLRACE_SCRATCH, STORE_URL and S3_*. What is not set is taken from the data directory of a local service.\n' +
-    'With --serve it runs no jobs: it answers POST /v1/chat/completions of the service with this model. Do not give it\n' +
-    'a device that a training runner uses.',
+    'With --serve it runs no jobs: it answers POST /v1/chat/completions of the service with this model. A checkpoint is\n' +
+    'fetched first, with MILLRACE_KEY (scope read). Do not give it a device that a training runner uses.',
   arguments: [],
   flags: {
     ...dataDirFlag,
@@ -77,7 +77,8 @@ async function serve(
   env: NodeJS.ProcessEnv,
   interrupt: AbortSignal,
 ): Promise<ExitCode> {
-  const connecting = () => connectWith(dir, env['MILLRACE_URL'], env['MILLRACE_RUNNER_TOKEN'], interrupt);
+  // A runner token reads no checkpoints: they are fetched with a key, which the runner itself never sees.
+  const connecting = () => connect(given, interrupt);
   const { model, checkpoint } = await localModel(target, dir.models, connecting, interrupt);
   const flags = Object.keys(servingFlags).flatMap((flag) => {
     const value = given.text(flag);
@@ -89,7 +90,8 @@ async function serve(
       : given.text('as') === undefined
         ? [`--as=${basename(model)}`]
         : [];
-  return foreground('runner/serve.ts', [`--model=${model}`, ...identity, ...flags], env, interrupt);
+  const words = [`--model=${model}`, ...identity, ...flags];
+  return foreground('runner/serve.ts', words, { ...env, MILLRACE_KEY: undefined }, interrupt);
 }
 
 async function foreground(

@@ -22,14 +22,13 @@ let dir: TempDir;
 let api: ApiProcess;
 let strangerKey: string;
 let checkpoint: string;
-let served: ServedRunner;
+let served: ServedRunner | undefined;
 
 /** Never ends by itself before its limit. */
 const endless = { logit_bias: { [tinyEnd]: -100 } };
 const hello = { messages: [{ role: 'user', content: '1+1=' }], seed: 3, ...endless };
 
-const serve = (model: string, ...flags: string[]) =>
-  serveModel(api, model, '--data-dir', join(dir.path, 'data'), ...flags);
+const serve = (model: string, ...flags: string[]) => serveModel(api, join(dir.path, 'data'), model, ...flags);
 
 beforeAll(async () => {
   dir = await tempDir('chat');
@@ -41,8 +40,8 @@ beforeAll(async () => {
 }, 60_000);
 
 afterAll(async () => {
-  served.child.kill('SIGTERM');
-  await until(() => served.child.exitCode !== null, 'the serving runner ends');
+  served?.child.kill('SIGTERM');
+  if (served !== undefined) await until(() => served?.child.exitCode !== null, 'the serving runner ends');
   await api.stop();
   await dir.remove();
 });
@@ -269,7 +268,7 @@ describe('serving runners', () => {
   });
 
   it('answer nobody without the secret, and are passed over where theirs is wrong', async () => {
-    const url = /"url":"(http[^"]+)"/.exec(served.lines.join('\n'))![1]!;
+    const url = /"url":"(http[^"]+)"/.exec(served!.lines.join('\n'))![1]!;
     for (const authorization of ['Bearer wrong', '']) {
       const response = await fetch(`${url}/v1/chat/completions`, {
         method: 'POST',
@@ -301,8 +300,8 @@ describe('serving runners', () => {
   });
 
   it.each([true, false])('stop writing when the client has gone (stream: %s)', async (stream) => {
-    served.lines.length = 0;
-    const said = (what: string) => served.lines.find((line) => line.includes(`"${what}"`));
+    served!.lines.length = 0;
+    const said = (what: string) => served!.lines.find((line) => line.includes(`"${what}"`));
     const client = new AbortController();
     const asked = ask({ ...hello, model: 'tiny', stream, max_tokens: 4_000 }, { signal: client.signal });
     asked.catch(() => undefined);

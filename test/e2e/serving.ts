@@ -36,9 +36,20 @@ export async function commitCheckpoint(api: ApiProcess, storeDir: string, local:
 }
 
 /** Resolves when it is registered. */
-export async function serveModel(api: ApiProcess, model: string, ...flags: string[]): Promise<ServedRunner> {
+export async function serveModel(
+  api: ApiProcess,
+  dataDir: string,
+  model: string,
+  ...flags: string[]
+): Promise<ServedRunner> {
   const child = spawn(process.execPath, [cliEntry, 'runner', '--serve', model, ...flags], {
-    env: { ...cleanEnv(), MILLRACE_URL: api.url, MILLRACE_RUNNER_TOKEN: api.runnerKey },
+    env: {
+      ...cleanEnv(),
+      MILLRACE_URL: api.url,
+      MILLRACE_RUNNER_TOKEN: api.runnerKey,
+      MILLRACE_KEY: api.key('read'),
+      MILLRACE_DATA: dataDir,
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const lines: string[] = [];

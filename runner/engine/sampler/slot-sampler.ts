@@ -52,9 +52,10 @@ export class SlotSampler implements Sampler {
     );
     const completions = new Array<Completion>(requests.length);
     const waiting = requests
-      .map(
-        (request, i): JoiningRequest => ({ ...request, onEnd: (completion) => (completions[i] = completion) }),
-      )
+      .map((request, i): JoiningRequest => ({
+        ...request,
+        onEnd: (completion) => (completions[i] = completion),
+      }))
       .reverse();
     await new SlotRun(programs, options, powerOfTwoAbove(waiting.length), () => waiting.pop()).run();
     return completions;

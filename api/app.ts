@@ -11,14 +11,18 @@ import { requestId } from './middleware/request-id.ts';
 import { classify, logError } from './on-error.ts';
 import { newRouter } from './openapi.ts';
 import { ProblemError, problemResponse } from './problem.ts';
+import { chatProblemResponse, speaksOpenAi } from './chat/problem.ts';
+import { chatRoutes } from './routes/chat.ts';
 import { checkpointRoutes } from './routes/checkpoints.ts';
 import { datasetRoutes } from './routes/datasets.ts';
 import { eventRoutes } from './routes/events.ts';
 import { healthRoutes } from './routes/health.ts';
 import { jobRoutes } from './routes/jobs.ts';
+import { modelUploadRoutes } from './routes/model-uploads.ts';
 import { resultRoutes } from './routes/results.ts';
 import { runnerProtocolRoutes } from './routes/runner-protocol.ts';
 import { runnerRoutes } from './routes/runners.ts';
+import { servingRoutes } from './routes/serving.ts';
 
 export type AppOptions = Pick<Services, 'db' | 'store'> &
   Partial<Pick<Services, 'hints' | 'log' | 'now' | 'stopping'>> & {
@@ -44,17 +48,21 @@ export function createApp(options: AppOptions): App {
   app.onError((error, c) => {
     const problem = classify(error);
     logError(services.log, problem, { request: c.get('requestId'), method: c.req.method, path: c.req.path });
-    return problemResponse(problem);
+    return problemAnswer(c.req.path, problem);
   });
   app.use('/v1/*', authenticate(services), storableQuery);
   addRoutes(app, services);
   app.notFound((c) =>
-    problemResponse(
+    problemAnswer(
+      c.req.path,
       methodNotAllowed(app, c.req) ?? new ProblemError('not_found', `there is no route ${c.req.path}`),
     ),
   );
   return app;
 }
+
+const problemAnswer = (path: string, problem: ProblemError): Response =>
+  speaksOpenAi(path) ? chatProblemResponse(problem) : problemResponse(problem);
 
 function addRoutes(app: App, services: Services): void {
   for (const routes of [
@@ -66,6 +74,9 @@ function addRoutes(app: App, services: Services): void {
     datasetRoutes,
     runnerRoutes,
     runnerProtocolRoutes,
+    servingRoutes,
+    chatRoutes,
+    modelUploadRoutes,
   ])
     app.route('/', routes(services));
   app.openAPIRegistry.registerComponent('securitySchemes', 'bearer', { type: 'http', scheme: 'bearer' });

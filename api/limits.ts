@@ -28,6 +28,8 @@ export interface Timing {
   readonly pollMs: number;
   /** After this silence an event stream carries a comment, so that proxies keep it open. */
   readonly keepAliveMs: number;
+  /** A serving runner that says nothing for so long is lost; while it has nothing to tell it sends comments. */
+  readonly servingSilenceMs: number;
 }
 
 export const defaultTiming: Timing = {
@@ -35,4 +37,5 @@ export const defaultTiming: Timing = {
   heartbeatMs: 2_000,
   pollMs: 1_000,
   keepAliveMs: 15_000,
+  servingSilenceMs: 30_000,
 };

@@ -38,6 +38,8 @@ async function main(): Promise<void> {
   const clock = startClock(connected.db, settings.tickMs, log);
   await listenForHints(connected.sql, hints, log);
   const server = createAdaptorServer({ fetch: app.fetch }) as Server;
+  // A model takes as long to send as its line needs; what a body may weigh, and that headers come soon, is limited elsewhere.
+  server.requestTimeout = 0;
   const url = await listen(server, settings.host, settings.port);
   log.info({ url, store: store.describe() }, 'listening');
 

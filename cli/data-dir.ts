@@ -16,6 +16,8 @@ export interface DataDir {
   readonly logs: string;
   readonly store: string;
   readonly scratch: string;
+  /** Checkpoints that were fetched to be talked to. */
+  readonly models: string;
 }
 
 export function dataDirAt(path: string): DataDir {
@@ -30,6 +32,7 @@ export function dataDirAt(path: string): DataDir {
     logs: join(root, 'logs'),
     store: join(root, 'store'),
     scratch: join(root, 'scratch'),
+    models: join(root, 'models'),
   };
 }
 

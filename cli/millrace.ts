@@ -4,11 +4,13 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Command } from './command.ts';
 import { cancelCommand } from './commands/cancel.ts';
+import { chatCommand } from './commands/chat.ts';
 import { demoCommand } from './commands/demo.ts';
 import { explainCommand } from './commands/explain.ts';
 import { jobsCommand } from './commands/jobs.ts';
 import { keysCreateCommand } from './commands/keys-create.ts';
 import { pullCommand } from './commands/pull.ts';
+import { pushCommand } from './commands/push.ts';
 import { runnerCommand } from './commands/runner.ts';
 import { serveCommand } from './commands/serve.ts';
 import { submitCommand } from './commands/submit.ts';
@@ -30,6 +32,8 @@ const commands: readonly Command[] = [
   jobsCommand,
   cancelCommand,
   pullCommand,
+  pushCommand,
+  chatCommand,
   keysCreateCommand,
 ];
 

@@ -18,7 +18,7 @@ export interface ClientOptions {
 }
 
 export interface Call {
-  readonly method: 'GET' | 'POST';
+  readonly method: 'GET' | 'POST' | 'PUT';
   readonly path: string;
   readonly query?: Readonly<Record<string, string | number | undefined>>;
   readonly json?: unknown;
@@ -55,6 +55,8 @@ async function sendOnce(options: ClientOptions, call: Call): Promise<Response> {
       method: call.method,
       headers: headersOf(options, call),
       body: call.json === undefined ? (call.body ?? null) : JSON.stringify(call.json),
+      // What fetch demands for a body that is a stream.
+      ...(call.body instanceof ReadableStream ? { duplex: 'half' } : {}),
       signal: anyOf([call.signal, timeout]) ?? null,
     });
   } catch (cause) {

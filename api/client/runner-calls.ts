@@ -19,6 +19,9 @@ import {
   reportResponse,
 } from '../contract/runner.ts';
 
+import type { ServeRequest, servingBeat } from '../contract/serving.ts';
+import { serveResponse, servingState } from '../contract/serving.ts';
+
 interface CallOptions {
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
@@ -46,5 +49,11 @@ export function runnerCalls(call: CheckedCall) {
       post(checkpointResponse, 'checkpoints', body, true, options),
     finish: (body: z.input<typeof finishRequest>, options?: CallOptions) =>
       post(finishResponse, 'finish', body, true, options),
+    /** Sent again it would register twice; the one that nobody beats for is soon forgotten. */
+    serve: (body: ServeRequest, options?: CallOptions) => post(serveResponse, 'serve', body, true, options),
+    servingHeartbeat: (body: z.input<typeof servingBeat>, options?: CallOptions) =>
+      post(servingState, 'serve/heartbeat', body, false, options),
+    stopServing: (body: z.input<typeof servingBeat>, options?: CallOptions) =>
+      post(servingState, 'serve/stop', body, false, options),
   };
 }

@@ -1,7 +1,6 @@
 // The runner protocol: register, claim, heartbeat, report, checkpoints, finish. Whatever an attempt writes is fenced
 // in the database; here its object keys are checked as well, since a runner may name no objects but its own.
 import { createRoute } from '@hono/zod-openapi';
-import type { MiddlewareHandler } from 'hono';
 import { commitCheckpoint } from '../../db/checkpoints/commit.ts';
 import { claimJob } from '../../db/queue/claim.ts';
 import type { Fence, LeaseLost } from '../../db/queue/fence.ts';
@@ -9,9 +8,8 @@ import { finishAttempt } from '../../db/queue/finish.ts';
 import { heartbeat } from '../../db/queue/heartbeat.ts';
 import { applyReport } from '../../db/reports/apply.ts';
 import { registerRunner, touchRunner } from '../../db/runners.ts';
-import type { Env, Services } from '../context.ts';
+import type { Services } from '../context.ts';
 import {
-  PROTOCOL_VERSION,
   checkpointRequest,
   checkpointResponse,
   claimRequest,
@@ -31,20 +29,7 @@ import { json, jsonRequest, newRouter, problemAnswers, security } from '../opena
 import { ProblemError, notFound } from '../problem.ts';
 import { claimView } from '../runner/claim-view.ts';
 import { checkCheckpointKeys, checkReportKeys } from '../runner/object-keys.ts';
-
-/** A runner of another version may send another shape: it must hear of the version, not of the shape. */
-const sameProtocol: MiddlewareHandler<Env> = async (c, next) => {
-  const body: unknown = await c.req.json();
-  const protocol =
-    typeof body === 'object' && body !== null && 'protocol' in body ? body.protocol : undefined;
-  if (typeof protocol === 'number' && protocol !== PROTOCOL_VERSION)
-    throw new ProblemError(
-      'protocol_mismatch',
-      `the runner speaks protocol ${protocol}, this service speaks ${PROTOCOL_VERSION}: run the same version of both`,
-      { headers: { upgrade: `millrace-runner/${PROTOCOL_VERSION}` } },
-    );
-  await next();
-};
+import { sameProtocol } from '../runner/same-protocol.ts';
 
 const bodyProblems = ['invalid_json', 'invalid_spec', 'too_large', 'unsupported_media_type'] as const;
 const fencedProblems = problemAnswers(...bodyProblems, 'lease_lost');

@@ -20,7 +20,7 @@ export interface RowMove {
 
 /**
  * Rules: a row holds what its own tokens wrote, and nothing that another row does changes it; what lies beyond its tokens
- * is never read. A batch is begun with a number of rows and may shrink, but not grow.
+ * is never read. Only rows of the batch at work hold anything.
  */
 export interface KeyValueCache extends Disposable {
   /** Rows of a batch, at most. */
@@ -35,8 +35,8 @@ export interface KeyValueCache extends Disposable {
   begin(rows: number): void;
   /** The first `length` tokens of the prompt's row are copied to rows `slots`. */
   admit(slots: readonly number[], length: number): Promise<void>;
-  /** The moves are made, and the batch goes on with its first `rows` rows. */
-  shrink(rows: number, moves: readonly RowMove[]): Promise<void>;
+  /** The moves are made, and the batch goes on with its first `rows` rows; those that it had not before hold nothing. */
+  resize(rows: number, moves: readonly RowMove[]): Promise<void>;
 }
 
 export function createCache(

@@ -43,6 +43,13 @@ export interface SampleOptions {
   readonly stop?: StopStrings;
 }
 
+/** A request that joins a batch at work, and who hears of its answer. */
+export interface JoiningRequest extends SampleRequest {
+  /** Told every token as soon as it is drawn; `false` ends the response with it. */
+  readonly onToken?: (token: number) => boolean;
+  readonly onEnd: (completion: Completion) => void;
+}
+
 export interface Sampler extends Disposable {
   /** Completions in the order of the requests, whatever order they ran in. */
   generate(requests: readonly SampleRequest[], options: SampleOptions): Promise<Completion[]>;

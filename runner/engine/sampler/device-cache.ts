@@ -62,15 +62,16 @@ export class DeviceCache implements KeyValueCache {
     }
   }
 
-  async shrink(rows: number, moves: readonly RowMove[]): Promise<void> {
+  async resize(rows: number, moves: readonly RowMove[]): Promise<void> {
     const before = this.#current;
     if (rows === before) return;
-    const index = Int32Array.from({ length: rows }, (_, row) => row);
+    // Of a row that is new any content will do.
+    const index = Int32Array.from({ length: rows }, (_, row) => (row < before ? row : 0));
     for (const { from, to } of moves) index[to] = from;
     const [source, target] = [this.#buffersOf(before), this.#buffersOf(rows)];
     for (const [i, from] of source.entries())
       await this.#moves.runIndexed(
-        `shrink from ${before} to ${rows} rows`,
+        `resize from ${before} to ${rows} rows`,
         () => pickRowsGraph(from.dims, rows),
         { from },
         ['index', index],

@@ -52,7 +52,7 @@ export class HostCache implements KeyValueCache {
     return Promise.resolve();
   }
 
-  shrink(_rows: number, moves: readonly RowMove[]): Promise<void> {
+  resize(_rows: number, moves: readonly RowMove[]): Promise<void> {
     for (const move of moves) this.#copy(this.#buffers, move);
     return Promise.resolve();
   }

@@ -1,16 +1,16 @@
-// One call of the sampler: requests take slots, every step advances all slots by one token, ended slots go to those who
-// wait. When none waits, the slots still at work move together and the batch halves.
+// One run of the sampler: requests take slots, every step advances all slots by one token, ended slots go to those who
+// wait. When none waits, the slots still at work move together and the batch halves. Who waits is asked before every
+// step, so a request may join while others are being answered.
 import { bucketLength } from '../learner/micro-batches.ts';
 import type { RowMove } from './cache.ts';
 import type { DrawVariant } from './choose.ts';
-import type { Completion, SampleOptions, SampleRequest } from './completion.ts';
+import type { JoiningRequest, SampleOptions } from './completion.ts';
 import type { DecodeProgram, SamplingPrograms } from './programs.ts';
 import { fillBias, fillDraw, mayKeepMore, variantFor } from './settings.ts';
 
 /** A request at work. `position` is where the token fed next stands in its row. */
 interface Active {
-  readonly index: number;
-  readonly request: SampleRequest;
+  readonly request: JoiningRequest;
   readonly tokens: number[];
   readonly logProbs: number[];
   readonly samplingLogProbs: number[];
@@ -22,30 +22,36 @@ interface Active {
 export class SlotRun {
   readonly #programs: SamplingPrograms;
   readonly #options: SampleOptions;
-  readonly #waiting: { readonly index: number; readonly request: SampleRequest }[];
+  readonly #next: () => JoiningRequest | undefined;
   readonly #slots: (Active | undefined)[];
-  readonly #completions: Completion[];
+  /** Rows of the batch at work, a power of two. */
+  #rows: number;
   #prefilled: Int32Array | undefined;
   #variant: DrawVariant;
 
-  constructor(programs: SamplingPrograms, requests: readonly SampleRequest[], options: SampleOptions) {
+  /** `next` gives the request that waits longest, undefined while none does; at most `rows` are at work at once. */
+  constructor(
+    programs: SamplingPrograms,
+    options: SampleOptions,
+    rows: number,
+    next: () => JoiningRequest | undefined,
+  ) {
     this.#programs = programs;
     this.#options = options;
+    this.#next = next;
     this.#variant = variantFor(options, programs.vocabSize);
     if (this.#variant.biased) fillBias(programs, options);
-    this.#waiting = requests.map((request, index) => ({ index, request })).reverse();
-    this.#slots = new Array<Active | undefined>(
-      Math.min(programs.cache.rows, powerOfTwoAbove(requests.length)),
-    ).fill(undefined);
-    programs.cache.begin(this.#slots.length);
-    this.#completions = new Array<Completion>(requests.length);
+    this.#slots = new Array<Active | undefined>(Math.min(programs.cache.rows, rows)).fill(undefined);
+    this.#rows = powerOfTwoAbove(this.#slots.length);
+    programs.cache.begin(this.#rows);
   }
 
-  async run(): Promise<Completion[]> {
+  /** Resolves when no request is at work and none waits. */
+  async run(): Promise<void> {
     for (;;) {
       await this.#admit();
       const B = await this.#compact();
-      if (B === 0) return this.#completions;
+      if (B === 0) return;
       await this.#step(B);
     }
   }
@@ -53,9 +59,11 @@ export class SlotRun {
   async #admit(): Promise<void> {
     let slots: number[] = [];
     let prompt: Int32Array | undefined;
-    for (let slot = 0; slot < this.#slots.length && this.#waiting.length > 0; slot += 1) {
+    for (let slot = 0; slot < this.#slots.length; slot += 1) {
       if (this.#slots[slot] !== undefined) continue;
-      const { index, request } = this.#waiting.pop()!;
+      const request = this.#next();
+      if (request === undefined) break;
+      await this.#cover(slot);
       if (prompt !== undefined && prompt !== request.prompt) {
         await this.#share(prompt, slots);
         slots = [];
@@ -64,7 +72,6 @@ export class SlotRun {
       slots.push(slot);
       const position = prompt.length - 1;
       this.#slots[slot] = {
-        index,
         request,
         tokens: [],
         logProbs: [],
@@ -75,6 +82,13 @@ export class SlotRun {
       };
     }
     if (prompt !== undefined) await this.#share(prompt, slots);
+  }
+
+  /** A batch that has shrunk grows again where a request joins beyond its rows. */
+  async #cover(slot: number): Promise<void> {
+    if (slot < this.#rows) return;
+    this.#rows = powerOfTwoAbove(slot + 1);
+    await this.#programs.cache.resize(this.#rows, []);
   }
 
   /** The prompt's cache, computed once, to all slots of its group. */
@@ -114,7 +128,8 @@ export class SlotRun {
       this.#slots[to] = active;
       this.#slots[from] = undefined;
     }
-    await this.#programs.cache.shrink(B, moves);
+    await this.#programs.cache.resize(B, moves);
+    this.#rows = B;
     return B;
   }
 
@@ -165,17 +180,18 @@ export class SlotRun {
     active.next = token;
     const atEnd = this.#options.endIds.includes(token);
     const stop = atEnd ? undefined : this.#options.stop?.completed(active.tokens);
-    const ended = atEnd || stop !== undefined;
+    const refused = active.request.onToken?.(token) === false;
+    const ended = atEnd || stop !== undefined || refused;
     if (!ended && active.tokens.length < active.request.maxTokens) return;
     this.#slots[slot] = undefined;
-    this.#completions[active.index] = {
+    active.request.onEnd({
       tokens: Int32Array.from(active.tokens),
       logProbs: Float32Array.from(active.logProbs),
       samplingLogProbs: Float32Array.from(active.samplingLogProbs),
       logProbsAtOne: Float32Array.from(active.logProbsAtOne),
       ended,
       ...(stop === undefined ? {} : { stop }),
-    };
+    });
   }
 }
 

@@ -4,7 +4,7 @@
 import { bucketLength } from '../learner/micro-batches.ts';
 import type { DecoderConfig } from '../models/config.ts';
 import type { Runtime } from '../ort/runtime.ts';
-import type { Completion, SampleOptions, SampleRequest, Sampler } from './completion.ts';
+import type { Completion, JoiningRequest, SampleOptions, SampleRequest, Sampler } from './completion.ts';
 import { SamplingPrograms } from './programs.ts';
 import { powerOfTwoAbove, SlotRun } from './slot-run.ts';
 import { checkOptions } from './settings.ts';
@@ -50,7 +50,34 @@ export class SlotSampler implements Sampler {
       requests.length,
       Math.min(bucketLength(longest), bucketLength(this.#config.maxPositions)),
     );
-    return new SlotRun(programs, requests, options).run();
+    const completions = new Array<Completion>(requests.length);
+    const waiting = requests
+      .map((request, i): JoiningRequest => ({
+        ...request,
+        onEnd: (completion) => (completions[i] = completion),
+      }))
+      .reverse();
+    await new SlotRun(programs, options, powerOfTwoAbove(waiting.length), () => waiting.pop()).run();
+    return completions;
+  }
+
+  /**
+   * Answers what `next` gives, which is asked before every step, until nothing is at work and it gives nothing. Prompt and
+   * response of a request hold at most `capacity` tokens together. RangeError from here ends the run: check before.
+   */
+  async generateJoining(
+    next: () => JoiningRequest | undefined,
+    options: SampleOptions,
+    { rows, capacity }: { readonly rows: number; readonly capacity: number },
+  ): Promise<void> {
+    checkOptions(options, this.#config.vocabSize);
+    const programs = await this.#programsFor(rows, capacity);
+    const checked = (): JoiningRequest | undefined => {
+      const request = next();
+      if (request !== undefined) this.#check(request, 0, capacity);
+      return request;
+    };
+    await new SlotRun(programs, options, rows, checked).run();
   }
 
   [Symbol.dispose](): void {
@@ -58,8 +85,8 @@ export class SlotSampler implements Sampler {
     this.#programs = undefined;
   }
 
-  #check({ prompt, maxTokens }: SampleRequest, i: number): void {
-    const limit = this.#config.maxPositions;
+  #check({ prompt, maxTokens }: SampleRequest, i: number, capacity = Infinity): void {
+    const limit = Math.min(capacity, this.#config.maxPositions);
     if (prompt.length === 0)
       throw new RangeError(`request ${i}: the prompt has no token; begin it with the model's BOS`);
     if (maxTokens < 1) throw new RangeError(`request ${i}: maxTokens is ${maxTokens}, it must be at least 1`);

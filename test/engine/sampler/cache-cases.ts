@@ -6,7 +6,12 @@ import { loadParameters } from '../../../runner/engine/learner/parameter-set.ts'
 import { createRuntime } from '../../../runner/engine/ort/create.ts';
 import type { Runtime } from '../../../runner/engine/ort/runtime.ts';
 import { drawKey, drawStream } from '../../../runner/engine/random/draws.ts';
-import type { Completion, SampleOptions, SampleRequest } from '../../../runner/engine/sampler/completion.ts';
+import type {
+  Completion,
+  JoiningRequest,
+  SampleOptions,
+  SampleRequest,
+} from '../../../runner/engine/sampler/completion.ts';
 import type { SampledModel } from '../../../runner/engine/sampler/sampled-model.ts';
 import { SlotSampler } from '../../../runner/engine/sampler/slot-sampler.ts';
 import type { SlotLimits } from '../../../runner/engine/sampler/slot-sampler.ts';
@@ -117,6 +122,45 @@ export function cacheCases(make: () => Runtime): void {
       request(prompt(4 + i, i), i, maxTokens),
     );
     const completions = await generate(requests);
+    await expectScored(requests, completions);
+    expect(completions.map(({ tokens }) => tokens.length)).toEqual(
+      requests.map(({ maxTokens }) => maxTokens),
+    );
+  });
+
+  it('requests that join a batch that has shrunk find rows of their own, and disturb none', async () => {
+    const requests = [
+      request(prompt(4, 0), 0, 2),
+      request(prompt(6, 1), 1, 16),
+      request(prompt(9, 2), 2, 5),
+      request(prompt(1, 3), 3, 6),
+      request(prompt(5, 4), 4, 4),
+    ];
+    const completions: Completion[] = [];
+    let joined = 0;
+    let steps = 0;
+    // Two at first; the others come when the second has been alone for a while.
+    const next = (): JoiningRequest | undefined => {
+      const i = joined;
+      if (i >= requests.length || (i >= 2 && steps < 8)) return undefined;
+      joined += 1;
+      return {
+        ...requests[i]!,
+        ...(i === 1 && {
+          onToken: () => {
+            steps += 1;
+            return true;
+          },
+        }),
+        onEnd: (completion) => (completions[i] = completion),
+      };
+    };
+    const sampler = new SlotSampler(runtime, model, { rows: 4, cacheTokens: 1 << 12 });
+    try {
+      await sampler.generateJoining(next, { temperature: 1, endIds: [] }, { rows: 4, capacity: 32 });
+    } finally {
+      sampler[Symbol.dispose]();
+    }
     await expectScored(requests, completions);
     expect(completions.map(({ tokens }) => tokens.length)).toEqual(
       requests.map(({ maxTokens }) => maxTokens),

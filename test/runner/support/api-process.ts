@@ -13,6 +13,9 @@ export interface ApiProcess {
   readonly url: string;
   readonly runnerKey: string;
   readonly client: Client;
+  readonly adminKey: string;
+  /** A new key. */
+  key(scopes: string, project?: string): string;
   /** kill -9, then the same again at the same address. */
   restart(): Promise<void>;
   stop(): Promise<void>;
@@ -50,8 +53,8 @@ export async function startApi(storeUrl: string): Promise<ApiProcess> {
     MILLRACE_HEARTBEAT_MS: '200',
     MILLRACE_TICK_MS: '200',
   };
-  const key = (scopes: string): string => {
-    const args = [resolve(root, 'api/keys.ts'), '--name', scopes, '--scopes', scopes];
+  const key = (scopes: string, project = 'default'): string => {
+    const args = [resolve(root, 'api/keys.ts'), '--name', scopes, '--scopes', scopes, '--project', project];
     return (JSON.parse(execFileSync(process.execPath, args, { env, encoding: 'utf8' })) as { key: string })
       .key;
   };
@@ -66,6 +69,8 @@ export async function startApi(storeUrl: string): Promise<ApiProcess> {
   return {
     url,
     runnerKey,
+    adminKey: admin,
+    key,
     client: createClient({ url, key: admin, tries: 20 }),
     async restart() {
       await kill();

@@ -1,0 +1,32 @@
+// From what the user names to what an engine on this machine can open: a checkpoint is pulled first, everything else
+// (a directory, a file: or s3: URI) is the engine's own to find.
+import { join } from 'node:path';
+import { checkpointId, jobId } from '../../api/contract/names.ts';
+import { pullShowing } from '../commands/pull.ts';
+import type { Connection } from '../connection.ts';
+import { chooseCheckpoint } from '../pull/choose.ts';
+import { screenOn } from '../screen.ts';
+
+export interface LocalModel {
+  /** A path or a URI. */
+  readonly model: string;
+  /** Where it is a checkpoint of the service. */
+  readonly checkpoint?: string;
+}
+
+/** `models`: where pulled ones are kept. Only model files are pulled, not what a trainer needs to resume. */
+export async function localModel(
+  target: string,
+  models: string,
+  connect: () => Connection,
+  signal: AbortSignal,
+): Promise<LocalModel> {
+  const isOurs = checkpointId.safeParse(target).success || jobId.safeParse(target).success;
+  if (!isOurs) return { model: target };
+  const connection = connect();
+  const checkpoint = await chooseCheckpoint(connection.client, target);
+  const files = checkpoint.files.filter(({ name }) => !name.includes('/'));
+  const directory = join(models, checkpoint.id);
+  await pullShowing(connection, { ...checkpoint, files }, directory, screenOn(process.stderr), signal);
+  return { model: directory, checkpoint: checkpoint.id };
+}

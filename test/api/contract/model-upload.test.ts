@@ -1,0 +1,16 @@
+// The families that the service takes are those that the engine computes.
+import { expect, test } from 'vitest';
+import { modelConfigProblem, supportedModelTypes } from '../../../api/contract/model-upload.ts';
+import { parseModelConfig } from '../../../runner/engine/models/config.ts';
+
+test('the engine names the same families', () => {
+  const refusal = () => parseModelConfig({ model_type: 'none of them' }, 'config.json');
+  expect(refusal).toThrow();
+  try {
+    refusal();
+  } catch (error) {
+    for (const type of supportedModelTypes) expect((error as Error).message).toContain(type);
+  }
+  for (const type of supportedModelTypes)
+    expect(modelConfigProblem(JSON.stringify({ model_type: type }))).toBeUndefined();
+});

@@ -37,19 +37,28 @@ export async function reachModel(
       ? keyBelow(store.describe(), init.uri)
       : (await getCheckpoint(db, projectId, init.checkpoint))?.prefix;
   if (key === undefined) return {};
+  if (init.from === 'hf') refuseForeign(key, projectId, init.uri);
   const json = await readJson(store, `${key}config.json`);
   if (json === undefined) return {};
   const sizes = sizesIn(json, init.from === 'hf' ? '/model/init/uri' : '/model/init/checkpoint');
   return { sizes, positions: sizes.maxPositions };
 }
 
-/** The key prefix of a directory below the store's own URL. What the service itself keeps there is no model to name. */
+/** Pushed models belong to a project; jobs and datasets are read by their ids, where whose they are is asked. */
+function refuseForeign(key: string, projectId: string, uri: string): void {
+  const pushed = /^models\/(prj_[^/]+)\//.exec(key);
+  const foreign = /^(jobs|datasets)\//.test(key) || (pushed !== null && pushed[1] !== projectId);
+  if (!foreign) return;
+  const message = `${uri} is no model directory of this project: push it with millrace push, or name a checkpoint by its id`;
+  throw new ProblemError('invalid_spec', message, { issues: [{ pointer: '/model/init/uri', message }] });
+}
+
+/** The key prefix of a directory below the store's own URL. */
 function keyBelow(storeUrl: string, uri: string): string | undefined {
   const root = storeUrl.endsWith('/') ? storeUrl : `${storeUrl}/`;
   if (!uri.startsWith(root)) return undefined;
   const key = `${uri.slice(root.length).replace(/\/+$/, '')}/`;
-  const usable = keyProblem(`${key}config.json`) === undefined && !/^(jobs|datasets)\//.test(key);
-  return usable ? key : undefined;
+  return keyProblem(`${key}config.json`) === undefined ? key : undefined;
 }
 
 async function readJson(store: ObjectStore, key: string): Promise<unknown> {

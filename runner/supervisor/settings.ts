@@ -1,6 +1,7 @@
 // What the supervisor is told by its environment, checked once at the start.
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { accelerator, name } from '../../api/contract/names.ts';
 import type { Accelerator } from '../../api/contract/names.ts';
@@ -100,13 +101,17 @@ export function readSettings(variables: NodeJS.ProcessEnv): Settings {
     accelerator: data.MILLRACE_ACCELERATOR,
     memoryGb: data.MILLRACE_MEMORY_GB ?? knownMemoryGb(data.MILLRACE_ACCELERATOR),
     labels: data.MILLRACE_RUNNER_LABELS,
-    modelRoots: data.MILLRACE_MODEL_ROOTS,
+    modelRoots: [...data.MILLRACE_MODEL_ROOTS, ...pushedModels(data.STORE_URL)],
     scratch: resolve(data.MILLRACE_SCRATCH),
     trainerEntry: join(runnerFolder, 'trainer.ts'),
     uploaderEntry: join(runnerFolder, 'uploader.ts'),
     timing: defaultTiming,
   };
 }
+
+/** Where a store in a folder keeps what `millrace push` brought. */
+const pushedModels = (storeUrl: string): string[] =>
+  storeUrl.startsWith('file:') ? [join(fileURLToPath(storeUrl), 'models')] : [];
 
 /** A runner without a figure would claim nothing, or what it cannot hold. */
 function knownMemoryGb(wanted: Accelerator): number {

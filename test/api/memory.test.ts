@@ -129,10 +129,20 @@ describe('a model in the store', () => {
     expect((await post(large({ accelerator: 'webgpu' }, { model }))).status).toBe(201);
   });
 
-  test('is read from where models lie, not from what the service keeps for others', async () => {
-    await put('jobs/x/config.json', JSON.stringify({ ...hfConfig, model_type: 'gpt2' }));
-    const model = { init: { from: 'hf', uri: `${api.store.describe()}/jobs/x` } };
-    expect((await post(large({}, { model }))).status).toBe(201);
+  test.each(['jobs/x', 'datasets/x', 'models/prj_other/x'])(
+    'is refused where it is not this project’s to name: %s',
+    async (folder) => {
+      await put(`${folder}/config.json`, JSON.stringify(hfConfig));
+      const model = { init: { from: 'hf', uri: `${api.store.describe()}/${folder}` } };
+      const { status, problem } = await post(large({}, { model }));
+      expect([status, problem.code]).toEqual([422, 'invalid_spec']);
+      expect(problem.issues).toMatchObject([
+        { pointer: '/model/init/uri', message: expect.stringContaining('of this project') },
+      ]);
+    },
+  );
+
+  test('is not read by a path that climbs', async () => {
     const outside = { init: { from: 'hf', uri: `${api.store.describe()}/models/../jobs/x` } };
     expect((await post(large({}, { model: outside }))).status).toBe(201);
   });

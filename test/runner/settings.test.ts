@@ -46,9 +46,11 @@ describe('memory', () => {
 });
 
 describe('model roots', () => {
-  it('are absolute directories, none unless set', () => {
-    expect(readSettings(needed).modelRoots).toEqual([]);
-    expect(readSettings({ ...needed, MILLRACE_MODEL_ROOTS: '/a:/b/c' }).modelRoots).toEqual(['/a', '/b/c']);
+  it('are absolute directories; of a store in a folder its pushed models, else none unless set', () => {
+    const bucket = { ...needed, STORE_URL: 's3://bucket' };
+    expect(readSettings(bucket).modelRoots).toEqual([]);
+    expect(readSettings({ ...bucket, MILLRACE_MODEL_ROOTS: '/a:/b/c' }).modelRoots).toEqual(['/a', '/b/c']);
+    expect(readSettings({ ...needed, STORE_URL: 'file:///store' }).modelRoots).toEqual(['/store/models']);
     expect(() => readSettings({ ...needed, MILLRACE_MODEL_ROOTS: 'models' })).toThrow(SettingsError);
   });
 });

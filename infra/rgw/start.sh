@@ -125,10 +125,14 @@ ceph-mon -c "$conf" -i a --mkfs --monmap "$dir/monmap" --keyring "$dir/mon.keyri
 daemon mon ceph-mon -c "$conf" -i a
 wait_until 'the monitor' answers "$mon_port"
 
+# A command that comes before its sender has learnt the cluster's id is refused ("fsid 0 != …"): it is said again.
+# Those used here may be said twice.
+monitor_does() { ceph -c "$conf" --connect-timeout 10 "$@"; }
+
 osd_id=$(new_id)
-ceph -c "$conf" osd new "$osd_id" 0 >/dev/null
+wait_until 'the monitor' monitor_does osd new "$osd_id" 0
 ceph-osd -c "$conf" -i 0 --mkfs --osd-uuid "$osd_id" >"$dir/log/mkfs.out" 2>&1
-ceph -c "$conf" osd crush add osd.0 1.0 root=default host=localhost >/dev/null 2>&1
+wait_until 'the monitor' monitor_does osd crush add osd.0 1.0 root=default host=localhost
 daemon osd ceph-osd -c "$conf" -i 0
 
 access_key=$(new_id | tr -d - | cut -c1-20)

@@ -84,15 +84,17 @@ const rotaryAtOp = defineOp<{ readonly heads: number }>({
     // it accepts for head sizes in multiples of 8.
     const [B, S, width] = operand(inputs, 0).shape as [number, number, number];
     const [x, positions, cos, sin] = from as [string, string, string, string];
-    const split = emitter.node('Reshape', [
-      x,
-      emitter.int64s([B, S, attributes.heads, width / attributes.heads]),
-    ]);
-    const headsFirst = emitter.node('Transpose', [split], { attributes: { perm: { ints: [0, 2, 1, 3] } } });
-    const turned = emitter.node('RotaryEmbedding', [headsFirst, positions, cos, sin], {
-      domain: 'com.microsoft',
-    });
-    const rowsFirst = emitter.node('Transpose', [turned], { attributes: { perm: { ints: [0, 2, 1, 3] } } });
+    const { heads } = attributes;
+    const rotated = (headsFirst: string): string =>
+      emitter.node('RotaryEmbedding', [headsFirst, positions, cos, sin], { domain: 'com.microsoft' });
+    const swapped = (y: string): string =>
+      emitter.node('Transpose', [y], { attributes: { perm: { ints: [0, 2, 1, 3] } } });
+    const split = (dims: readonly number[]): string => emitter.node('Reshape', [x, emitter.int64s(dims)]);
+    // One token a row: heads first is the same memory.
+    const rowsFirst =
+      S === 1
+        ? rotated(split([B, heads, 1, width / heads]))
+        : swapped(rotated(swapped(split([B, S, heads, width / heads]))));
     emitter.node('Reshape', [rowsFirst, emitter.int64s([B, S, width])], { outputs: to });
   },
   gradient: neverTrained,

@@ -3,9 +3,8 @@
 import type { Graph, Value } from '../graph/graph.ts';
 import type { DecoderConfig } from '../models/config.ts';
 import type { BlockRole, LinearRole } from '../models/decoder-tensors.ts';
-import { linear, withAdapter } from '../models/linear.ts';
+import { withAdapter } from '../models/linear.ts';
 import { adapterRole, adapterScale, adapterShape } from '../models/lora.ts';
-import type { ModelForm } from '../models/model-form.ts';
 import { add } from '../ops/arithmetic.ts';
 import { gatherRows } from '../ops/gather.ts';
 import { rmsNorm } from '../ops/rms-norm.ts';
@@ -13,11 +12,12 @@ import { reshape } from '../ops/shape.ts';
 import { siluMul } from '../ops/silu.ts';
 import { split } from '../ops/slice.ts';
 import { cachedAttention, rotaryAt } from './cached-attention.ts';
+import { fewRowsGated, isFew, stepProduct } from './few-rows.ts';
+import type { StepForm } from './few-rows.ts';
 
-export interface CacheShape {
+export interface CacheShape extends StepForm {
   /** Weights are joined, see `SamplerWeights`. */
   readonly joined: boolean;
-  readonly form: ModelForm;
   readonly B: number;
   /** Tokens that a row's cache has room for. */
   readonly capacity: number;
@@ -49,9 +49,8 @@ export function cachedBlocks(graph: Graph, config: DecoderConfig, shape: CacheSh
   return x;
 }
 
-interface Block {
+interface Block extends StepForm {
   readonly config: DecoderConfig;
-  readonly form: ModelForm;
   /** A weight of the block by role or, joined, by name. */
   readonly weight: (name: string, shape: readonly number[]) => Value;
 }
@@ -59,10 +58,9 @@ interface Block {
 type Projection = readonly [role: LinearRole, out: number, bias?: BlockRole | undefined];
 
 /** x [T,in] -> [T,out] without the adapter. */
-function product(x: Value, { form, weight }: Block, name: string, out: number, bias?: string): Value {
-  const matrix = weight(name, [out, x.shape[1]!]);
-  const addend = bias === undefined ? undefined : weight(bias, [out]);
-  return linear(x, matrix, { addend, operands: form.operands });
+function product(x: Value, block: Block, name: string, out: number, bias?: string): Value {
+  const matrix = block.weight(name, [out, x.shape[1]!]);
+  return stepProduct(x, matrix, block, bias === undefined ? undefined : block.weight(bias, [out]));
 }
 
 /** y, the product of x, with the share of the layer's adapter where it has one. */
@@ -95,23 +93,24 @@ function joinedProjections(
   );
 }
 
+const project = (x: Value, block: Block, joined: boolean, name: string, roles: readonly Projection[]) =>
+  joined ? joinedProjections(x, block, name, roles) : projections(x, block, roles);
+
 function cachedBlock(
   graph: Graph,
   config: DecoderConfig,
-  { B, capacity, joined, form }: CacheShape,
+  { B, capacity, joined, form, onCpu }: CacheShape,
   S: number,
   layer: number,
   x: Value,
   at: Positions,
 ): Value {
-  const { hiddenSize: D, intermediateSize: F, heads: H, kvHeads: KV, headSize: hd, rmsNormEps } = config;
+  const { hiddenSize: D, heads: H, kvHeads: KV, headSize: hd, rmsNormEps } = config;
   const weight: Block['weight'] = (name, shape) => graph.input(`${layer}.${name}`, 'float32', shape);
-  const block = { config, form, weight };
-  const project = (x: Value, name: string, roles: readonly Projection[]): readonly Value[] =>
-    joined ? joinedProjections(x, block, name, roles) : projections(x, block, roles);
+  const block = { config, form, onCpu, weight };
   const normal = rmsNorm(x, weight('attentionNorm', [D]), rmsNormEps);
   const bias = (role: BlockRole) => (config.qkvBias ? role : undefined);
-  const [q, k, v] = project(normal, 'qkv', [
+  const [q, k, v] = project(normal, block, joined, 'qkv', [
     ['q', H * hd, bias('qBias')],
     ['k', KV * hd, bias('kBias')],
     ['v', KV * hd, bias('vBias')],
@@ -135,10 +134,18 @@ function cachedBlock(
   graph.output(`${layer}.key_cache_out`, attended.keyCache);
   graph.output(`${layer}.value_cache_out`, attended.valueCache);
   const mixed = add(x, projections(reshape(attended.output, [B * S, H * hd]), block, [['o', D]])[0]!);
-  const mixedNormal = rmsNorm(mixed, weight('mlpNorm', [D]), rmsNormEps);
-  const [gate, up] = project(mixedNormal, 'gate_up', [
+  return add(mixed, gated(rmsNorm(mixed, weight('mlpNorm', [D]), rmsNormEps), block, joined));
+}
+
+/** x [T,D] -> [T,D]. */
+function gated(x: Value, block: Block, joined: boolean): Value {
+  const { config, form, weight } = block;
+  const { hiddenSize: D, intermediateSize: F } = config;
+  if (joined && form.lora === undefined && isFew(x, block))
+    return fewRowsGated(x, weight('gate_up', [2 * F, D]), weight('down', [D, F]));
+  const [gate, up] = project(x, block, joined, 'gate_up', [
     ['gate', F],
     ['up', F],
   ]) as [Value, Value];
-  return add(mixed, projections(siluMul(gate, up), block, [['down', D]])[0]!);
+  return projections(siluMul(gate, up), block, [['down', D]])[0]!;
 }

@@ -118,7 +118,7 @@ export class SamplingPrograms implements Disposable {
 
   get #shape(): Omit<CacheShape, 'B'> {
     const { joined, form } = this.#weights;
-    return { capacity: this.cache.capacity, joined, form };
+    return { capacity: this.cache.capacity, joined, form, onCpu: this.#runtime.provider === 'cpu' };
   }
 
   /** S tokens into the prompt cache. */

@@ -38,7 +38,8 @@ function stagePackages(): void {
       // What lies inside in a node_modules of its own is a package of its own in the list, or is not needed.
       filter: (source) => {
         const inside = relative(from, source);
-        return !inside.split('/').includes('node_modules') && isKept(join(folder, inside));
+        if (inside.split('/').includes('node_modules')) return false;
+        return statSync(source).isDirectory() || isKept(join(folder, inside));
       },
     });
   }

@@ -28,7 +28,7 @@ interface PackageManifest {
 
 const forReaders = /\.(map|flow|md|markdown|tsbuildinfo)$|\.d\.[cm]?ts$/i;
 const forOthers: readonly RegExp[] = [
-  /^koffi\/(src|vendor|cnoke\.cjs)/,
+  /^koffi\/(vendor\/|cnoke\.cjs|.*\.(cc|hh|[chS]|asm|def|inc)$)/,
   /^@koromix\/koffi-linux-x64\/musl_x64\//,
   /^onnxruntime-node\/(lib|script)\//,
   /^onnxruntime-node\/bin\/(?!napi-v6\/linux\/x64\/libonnxruntime\.so\.\d+$)/,

@@ -6,8 +6,6 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, cpus, release, totalmem } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { createRuntime } from '../../runner/engine/ort/create.ts';
-import { ProviderUnavailable } from '../../runner/engine/ort/provider.ts';
 import { chooseVulkan, type VulkanChoice } from './drivers.ts';
 import { readReport, webgpuSuites, type SuiteReport } from './suites.ts';
 import { vulkanDevices, type VulkanDevice } from './vulkan-devices.ts';
@@ -26,7 +24,7 @@ function refuse(reason: string): never {
   process.exit(3);
 }
 
-/** Puts the choice into this process too: the probe runs in it. */
+/** Puts the choice into the environment of this process and its children. */
 function findDevices(choice: VulkanChoice, software: boolean): VulkanDevice[] {
   Object.assign(process.env, choice);
   const drivers = choice.VK_DRIVER_FILES;
@@ -46,12 +44,8 @@ function findDevices(choice: VulkanChoice, software: boolean): VulkanDevice[] {
 }
 
 function probeWebgpu(): void {
-  try {
-    createRuntime({ provider: 'webgpu' })[Symbol.dispose]();
-  } catch (error) {
-    if (error instanceof ProviderUnavailable) refuse(error.message);
-    throw error;
-  }
+  const { status, output } = node(['infra/gpu-bundle/probe.ts'], 'output');
+  if (status !== 0) refuse(output.trim() || `WebGPU does not start (status ${status})`);
 }
 
 /** Runs Node on `args` in the tree; its output goes to standard error, unless it is wanted. */

@@ -3,7 +3,7 @@
 SHELL = /bin/sh
 SETUP = . ./infra/setup.sh
 .DEFAULT_GOAL = help
-.PHONY: help demo test bench lint accept-digits clean
+.PHONY: help demo test bench lint accept-digits gpu-bundle clean
 
 help:
 	@echo 'make demo            start everything on this machine, train the example, show it (about 5 minutes)'
@@ -11,6 +11,7 @@ help:
 	@echo 'make lint            types, lint and the size report'
 	@echo 'make bench           the benches listed in docs/bench.md; BENCH="engine --json" picks one'
 	@echo 'make accept-digits   the long acceptance run on digit completion (about 15 minutes)'
+	@echo 'make gpu-bundle      one archive that tests and measures WebGPU on a machine with a GPU (docs/gpu.md)'
 	@echo 'make clean           remove what set-up and runs left in the clone'
 
 demo:
@@ -28,5 +29,8 @@ bench:
 accept-digits:
 	@$(SETUP) && exec node test/accept/digits.ts
 
+gpu-bundle:
+	@$(SETUP) && exec node infra/gpu-bundle/build.ts
+
 clean:
-	rm -rf node_modules .node .millrace .test .wrangler
+	rm -rf node_modules .node .millrace .test .bundle .wrangler

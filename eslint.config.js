@@ -7,7 +7,9 @@ import { importZones } from './infra/import-zones.ts';
 const root = import.meta.dirname;
 
 export default tseslint.config(
-  { ignores: ['node_modules/', '.node/', '.millrace/', '.test/', '.wrangler/', 'db/migrations/'] },
+  {
+    ignores: ['node_modules/', '.node/', '.millrace/', '.test/', '.wrangler/', '.bundle/', 'db/migrations/'],
+  },
   ...tseslint.configs.recommended,
   {
     plugins: { 'import-x': importX },

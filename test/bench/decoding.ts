@@ -7,17 +7,21 @@ import type { Runtime } from '../../runner/engine/ort/runtime.ts';
 import { Scope } from '../../runner/engine/ort/scope.ts';
 import { SamplingPrograms } from '../../runner/engine/sampler/programs.ts';
 import { samplerWeights } from '../../runner/engine/sampler/sampled-model.ts';
-import { llama4m as config } from './models.ts';
+import { Fence } from './fence.ts';
+import { llama400k, llama4m } from './models.ts';
 import { summary } from './report.ts';
 import type { BenchResult } from './report.ts';
 
-const sequences = 64;
 const firstPosition = 100;
-const steps = 50;
-const rounds = 9;
+const full = { config: llama4m, sequences: 64, steps: 50, rounds: 9 };
+const reduced: typeof full = { config: llama400k, sequences: 8, steps: 8, rounds: 2 };
 
 /** Decode steps over rows of `firstPosition` tokens and more. */
-async function tokensPerSecond(programs: SamplingPrograms): Promise<number> {
+async function tokensPerSecond(
+  programs: SamplingPrograms,
+  fence: Fence,
+  { sequences, steps }: typeof full,
+): Promise<number> {
   const program = await programs.decode(sequences, { draw: 'plain', biased: false });
   const started = performance.now();
   for (let position = firstPosition; position < firstPosition + steps; position += 1) {
@@ -28,13 +32,17 @@ async function tokensPerSecond(programs: SamplingPrograms): Promise<number> {
     program.uniform.fill(((position * 37) % 100) / 100 + 0.005);
     await program.binding.run();
   }
+  await fence.reached();
   return (sequences * steps) / ((performance.now() - started) / 1000);
 }
 
-export async function measureDecoding(runtime: Runtime): Promise<BenchResult[]> {
+export async function measureDecoding(runtime: Runtime, small = false): Promise<BenchResult[]> {
+  const plan = small ? reduced : full;
+  const { config, sequences, rounds } = plan;
   const scope = new Scope();
   try {
     const weights = scope.own(await loadParameters(runtime, config, initialWeights(config, 1)));
+    const fence = scope.own(new Fence(runtime));
     const named = samplerWeights({ config, weights });
     const programsOf = async (room: number): Promise<SamplingPrograms> =>
       scope.own(await SamplingPrograms.create(runtime, config, named, sequences, room));
@@ -44,7 +52,7 @@ export async function measureDecoding(runtime: Runtime): Promise<BenchResult[]> 
     ];
     for (let round = 0; round <= rounds; round += 1) {
       for (const { programs, rates } of rooms) {
-        const rate = await tokensPerSecond(programs);
+        const rate = await tokensPerSecond(programs, fence, plan);
         if (round > 0) rates.push(rate);
       }
     }

@@ -14,6 +14,18 @@ const common = {
   initializerRange: 0.02,
 } as const;
 
+/** 0.4 M: for devices on which the others would take hours. */
+export const llama400k: DecoderConfig = {
+  ...common,
+  vocabSize: 256,
+  hiddenSize: 128,
+  intermediateSize: 344,
+  layers: 2,
+  heads: 4,
+  kvHeads: 4,
+  headSize: 32,
+};
+
 export const llama800k: DecoderConfig = {
   ...common,
   vocabSize: 32,

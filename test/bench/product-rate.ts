@@ -1,23 +1,30 @@
-// What the machine's matrix product reaches at this moment: 2048 cubed, float32.
+// What the matrix product reaches at this moment where sessions compute: 2048 cubed, float32.
 
 import { Graph } from '../../runner/engine/graph/graph.ts';
 import { serialize } from '../../runner/engine/onnx/serialize.ts';
 import { matmul } from '../../runner/engine/ops/matmul.ts';
 import { Scope } from '../../runner/engine/ort/scope.ts';
-import type { Binding, Runtime } from '../../runner/engine/ort/runtime.ts';
+import type { Binding, Runtime, Tensor } from '../../runner/engine/ort/runtime.ts';
+import { Fence } from './fence.ts';
+import { secondsOfRun } from './one-run.ts';
 
-const size = 2048;
+const full = { size: 2048, runsAtOnce: 8 };
+/** For slow devices. */
+const reduced: typeof full = { size: 256, runsAtOnce: 1 };
 
 export class ProductRate implements Disposable {
   readonly #scope: Scope;
-  readonly #binding: Binding;
+  readonly #seconds: () => Promise<number>;
+  readonly #flops: number;
 
-  private constructor(scope: Scope, binding: Binding) {
+  private constructor(scope: Scope, seconds: () => Promise<number>, flops: number) {
     this.#scope = scope;
-    this.#binding = binding;
+    this.#seconds = seconds;
+    this.#flops = flops;
   }
 
-  static async create(runtime: Runtime): Promise<ProductRate> {
+  static async create(runtime: Runtime, small: boolean): Promise<ProductRate> {
+    const { size, runsAtOnce } = small ? reduced : full;
     const scope = new Scope();
     const graph = new Graph();
     graph.output(
@@ -26,18 +33,20 @@ export class ProductRate implements Disposable {
     );
     const session = scope.own(await runtime.createSession(serialize(graph), { label: 'product rate' }));
     const operand = (): Float32Array => new Float32Array(size * size).map((_, i) => Math.sin(i));
-    const tensor = (data?: Float32Array) => scope.own(runtime.tensor('float32', [size, size], data));
-    return new ProductRate(
-      scope,
-      scope.own(session.bind({ a: tensor(operand()), b: tensor(operand()) }, { c: tensor() })),
-    );
+    const tensor = async (data?: Float32Array): Promise<Tensor> => {
+      const allocated = scope.own(runtime.allocate('float32', [size, size]));
+      if (data !== undefined) await allocated.write(data);
+      return allocated;
+    };
+    const operands = { a: await tensor(operand()), b: await tensor(operand()) };
+    const binding: Binding = scope.own(session.bind(operands, { c: await tensor() }));
+    const fence = scope.own(new Fence(runtime));
+    return new ProductRate(scope, () => secondsOfRun(runtime, binding, { fence, runsAtOnce }), 2 * size ** 3);
   }
 
   /** FLOP/s of one product. */
-  measure(): number {
-    const started = performance.now();
-    this.#binding.runSync();
-    return (2 * size ** 3) / ((performance.now() - started) / 1000);
+  async measure(): Promise<number> {
+    return this.#flops / (await this.#seconds());
   }
 
   [Symbol.dispose](): void {

@@ -1,5 +1,7 @@
 // The one line that a bench prints. Names of results are listed in docs/bench.md and never change.
 
+import type { Provider } from '../../runner/engine/ort/runtime.ts';
+
 export interface BenchResult {
   readonly name: string;
   /** Median of `n` measurements, `min` and `max` their extremes. */
@@ -19,6 +21,11 @@ export interface BenchReport {
   readonly commit: string;
   readonly cpu: string;
   readonly threads: number;
+  /** Where sessions computed, and on which device; absent on the CPU. */
+  readonly provider?: Provider;
+  readonly device?: string;
+  /** Measured on models that a slow device bears: that it runs, not how fast. */
+  readonly small?: true;
   readonly results: readonly BenchResult[];
 }
 

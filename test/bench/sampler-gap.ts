@@ -7,17 +7,17 @@ import type { Runtime } from '../../runner/engine/ort/runtime.ts';
 import { Scope } from '../../runner/engine/ort/scope.ts';
 import { drawKey, drawStream } from '../../runner/engine/random/draws.ts';
 import { SlotSampler } from '../../runner/engine/sampler/slot-sampler.ts';
-import { llama20m as config } from './models.ts';
+import { llama400k, llama20m } from './models.ts';
 import { summary } from './report.ts';
 import type { BenchResult } from './report.ts';
 
-const prompts = 8;
-const rollouts = 8;
 const promptLength = 48;
-const maxTokens = 96;
+const full = { config: llama20m, prompts: 8, rollouts: 8, maxTokens: 96 };
+const reduced: typeof full = { config: llama400k, prompts: 2, rollouts: 4, maxTokens: 24 };
 
 /** [P][G]: mean and largest absolute gap over a rollout's tokens. */
-export async function measureSamplerGap(runtime: Runtime): Promise<BenchResult[]> {
+export async function measureSamplerGap(runtime: Runtime, small = false): Promise<BenchResult[]> {
+  const { config, prompts, rollouts, maxTokens } = small ? reduced : full;
   const scope = new Scope();
   try {
     const learner = scope.own(await Learner.create(runtime, config, initialWeights(config, 1)));

@@ -47,6 +47,9 @@ export const labels = z
 export const accelerator = z.enum(['cpu', 'webgpu', 'cuda']);
 export type Accelerator = z.infer<typeof accelerator>;
 
+/** What products with weights round their operands to; everything else is float32. */
+export const precision = z.enum(['float32', 'float16', 'bfloat16']);
+
 export const timestamp = z.iso.datetime({ offset: true });
 
 export const sha256 = z.string().regex(/^[0-9a-f]{64}$/, '64 hexadecimal digits');

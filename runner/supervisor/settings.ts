@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { z } from 'zod';
 import { accelerator, name } from '../../api/contract/names.ts';
 import type { Accelerator } from '../../api/contract/names.ts';
-import { acceleratorMemoryGb } from './memory.ts';
+import { acceleratorMemoryGb, deviceName } from './memory.ts';
 import { parseRoots } from './mounted.ts';
 
 /** Times that only tests shorten, in milliseconds. */
@@ -38,6 +38,8 @@ export interface Settings {
   readonly name: string;
   readonly accelerator: Accelerator;
   readonly memoryGb: number;
+  /** Adapter and driver, as far as they are known. */
+  readonly device: string;
   readonly labels: Readonly<Record<string, string>>;
   /** Model directories on this machine lie below one of them. */
   readonly modelRoots: readonly string[];
@@ -47,6 +49,12 @@ export interface Settings {
   readonly uploaderEntry: string;
   readonly timing: Timing;
 }
+
+/** What the environment says, before the machine was asked what it has. */
+export type AskedSettings = Omit<Settings, 'accelerator' | 'memoryGb' | 'device'> & {
+  readonly accelerator: Accelerator | 'auto';
+  readonly memoryGb: number | undefined;
+};
 
 export class SettingsError extends Error {
   override readonly name = 'SettingsError';
@@ -73,11 +81,14 @@ const rootList = z.string().transform((text, context) => {
   }
 });
 
+/** Where a runner computes: `auto` is the first of cuda, webgpu and cpu that the machine has. */
+export const acceleratorSetting = z.enum([...accelerator.options, 'auto']).default('cpu');
+
 const environment = z.object({
   MILLRACE_URL: z.url({ protocol: /^https?$/, error: 'must be the http(s) address of the service' }),
   MILLRACE_RUNNER_TOKEN: z.string({ error: 'is not set: a key with the scope "runner"' }).min(1, 'is empty'),
   MILLRACE_RUNNER_NAME: name.default('runner'),
-  MILLRACE_ACCELERATOR: accelerator.default('cpu'),
+  MILLRACE_ACCELERATOR: acceleratorSetting,
   MILLRACE_MEMORY_GB: z.coerce.number().positive().optional(),
   MILLRACE_RUNNER_LABELS: labelList.default({}),
   MILLRACE_MODEL_ROOTS: rootList.default([]),
@@ -86,7 +97,7 @@ const environment = z.object({
 });
 
 /** Throws SettingsError naming every variable that is missing or wrong. */
-export function readSettings(variables: NodeJS.ProcessEnv): Settings {
+export function readSettings(variables: NodeJS.ProcessEnv): AskedSettings {
   const parsed = environment.safeParse(variables);
   if (!parsed.success) {
     const lines = parsed.error.issues.map(({ path, message }) => `  ${path.join('.')}: ${message}`);
@@ -98,13 +109,23 @@ export function readSettings(variables: NodeJS.ProcessEnv): Settings {
     token: data.MILLRACE_RUNNER_TOKEN,
     name: data.MILLRACE_RUNNER_NAME,
     accelerator: data.MILLRACE_ACCELERATOR,
-    memoryGb: data.MILLRACE_MEMORY_GB ?? knownMemoryGb(data.MILLRACE_ACCELERATOR),
+    memoryGb: data.MILLRACE_MEMORY_GB,
     labels: data.MILLRACE_RUNNER_LABELS,
     modelRoots: data.MILLRACE_MODEL_ROOTS,
     scratch: resolve(data.MILLRACE_SCRATCH),
     trainerEntry: join(runnerFolder, 'trainer.ts'),
     uploaderEntry: join(runnerFolder, 'uploader.ts'),
     timing: defaultTiming,
+  };
+}
+
+/** The settings of a runner that computes on `accelerator`. Throws SettingsError where its memory is neither told nor known. */
+export function settledOn(found: Accelerator, asked: AskedSettings): Settings {
+  return {
+    ...asked,
+    accelerator: found,
+    memoryGb: asked.memoryGb ?? knownMemoryGb(found),
+    device: deviceName(found),
   };
 }
 

@@ -2,7 +2,7 @@
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { z } from 'zod';
-import { accelerator, name } from '../../api/contract/names.ts';
+import { acceleratorSetting, name } from '../../api/contract/names.ts';
 import type { Accelerator } from '../../api/contract/names.ts';
 import { acceleratorMemoryGb, deviceName } from './memory.ts';
 import { parseRoots } from './mounted.ts';
@@ -80,9 +80,6 @@ const rootList = z.string().transform((text, context) => {
     return z.NEVER;
   }
 });
-
-/** Where a runner computes: `auto` is the first of cuda, webgpu and cpu that the machine has. */
-export const acceleratorSetting = z.enum([...accelerator.options, 'auto']).default('cpu');
 
 const environment = z.object({
   MILLRACE_URL: z.url({ protocol: /^https?$/, error: 'must be the http(s) address of the service' }),

@@ -34,7 +34,12 @@ export interface Stack {
   stop(): Promise<void>;
 }
 
-export async function startStack({ dir, storeUrl, storeEnv = {}, runnerEnv = {} }: StackOptions): Promise<Stack> {
+export async function startStack({
+  dir,
+  storeUrl,
+  storeEnv = {},
+  runnerEnv = {},
+}: StackOptions): Promise<Stack> {
   const database = await createDatabase();
   const keys = await makeKeys(database.url);
   const running = new Map<string, ProcessIdentity[]>();

@@ -49,8 +49,9 @@ export async function loadParameters(
   runtime: Runtime,
   config: DecoderConfig,
   weights: Weights,
+  { besideAdapters = false } = {},
 ): Promise<ParameterSet> {
-  const layout = parameterLayout(config);
+  const layout = { ...parameterLayout(config), besideAdapters };
   checkWeights(config, layout, weights);
   return await placed(runtime, layout, weights);
 }

@@ -24,7 +24,8 @@ async function main(words: readonly string[]): Promise<number> {
       ending.abort();
     });
   }
-  const runtime = createRuntime({ warn: (message) => console.error(message) });
+  const tell = (message: string): void => console.error(message);
+  const runtime = createRuntime({ provider: given.accelerator, warn: tell, tell });
   const directory = await modelDirectory(given.model, process.env);
   const engine = await ChatEngine.open(runtime, directory, {
     rows: 1,

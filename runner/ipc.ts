@@ -3,6 +3,7 @@
 import type { CheckpointCommit, Manifest } from '../api/contract/checkpoint.ts';
 import type { Entry } from '../api/contract/event.ts';
 import type { Progress } from '../api/contract/job.ts';
+import type { Accelerator } from '../api/contract/names.ts';
 import type { Claim, ClaimedCheckpoint, Outcome } from '../api/contract/runner.ts';
 
 /** Local paths of all that an attempt starts from. */
@@ -17,12 +18,33 @@ export interface Inputs {
   readonly resume?: string;
 }
 
+/** Where the runner computes, as it has registered. */
+export interface Device {
+  readonly provider: Accelerator;
+  /** GB of 10^9 bytes; of RAM on cpu. */
+  readonly memoryGb: number;
+  /** Adapter and driver, as far as they are known. */
+  readonly name: string;
+}
+
+/** What the probe, forked before the runner registers, says of the provider it was asked for; then it ends. */
+export type FromProbe =
+  | {
+      readonly type: 'found';
+      readonly provider: Accelerator;
+      readonly precision: string;
+      /** Why others were passed over, and why products are not of 16 bits. */
+      readonly told: readonly string[];
+    }
+  | { readonly type: 'unavailable'; readonly message: string };
+
 export interface StartMessage {
   readonly type: 'start';
   readonly claim: Claim;
   readonly inputs: Inputs;
   /** An empty directory of the attempt, removed with it. */
   readonly scratch: string;
+  readonly device: Device;
 }
 
 export type ToTrainer =

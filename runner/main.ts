@@ -1,13 +1,19 @@
 // Entry of a runner: the supervisor process. SIGTERM and SIGINT stop it: the attempt it holds is given back, every
 // child ends. Settings are environment variables, listed in supervisor/settings.ts.
 import { pino } from 'pino';
-import { SettingsError, readSettings } from './supervisor/settings.ts';
+import type { Logger } from 'pino';
+import { findAccelerator } from './supervisor/accelerator.ts';
+import { SettingsError, readSettings, settledOn } from './supervisor/settings.ts';
 import type { Settings } from './supervisor/settings.ts';
 import { RunnerRefused, Supervisor } from './supervisor/supervisor.ts';
 
-function settingsOrExit(): Settings {
+/** Asks the machine for the accelerator that the environment asks for. */
+async function settingsOrExit(log: Logger): Promise<Settings> {
   try {
-    return readSettings(process.env);
+    const asked = readSettings(process.env);
+    const { accelerator, told } = await findAccelerator(asked.accelerator, process.env);
+    for (const line of told) log.info(line);
+    return settledOn(accelerator, asked);
   } catch (error) {
     if (!(error instanceof SettingsError)) throw error;
     console.error(error.message);
@@ -16,7 +22,6 @@ function settingsOrExit(): Settings {
 }
 
 async function main(): Promise<void> {
-  const settings = settingsOrExit();
   const log = pino({ name: 'runner' });
   const stopping = new AbortController();
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
@@ -26,6 +31,8 @@ async function main(): Promise<void> {
       stopping.abort();
     });
   }
+  const settings = await settingsOrExit(log);
+  if (stopping.signal.aborted) return;
   try {
     await new Supervisor(settings, process.env, stopping.signal, log).run();
   } catch (error) {

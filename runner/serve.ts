@@ -32,7 +32,11 @@ async function main(): Promise<void> {
       stopping.abort();
     });
   }
-  const runtime = createRuntime({ warn: (message) => log.warn(message) });
+  const runtime = createRuntime({
+    provider: settings.accelerator,
+    warn: (message) => log.warn(message),
+    tell: (message) => log.info(message),
+  });
   const directory = await modelDirectory(settings.model, process.env);
   const room = { rows: settings.parallel, contextTokens: settings.context };
   const engine = await ChatEngine.open(runtime, directory, room);

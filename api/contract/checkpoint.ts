@@ -1,7 +1,7 @@
 // A committed checkpoint. Its files lie in the store under `prefix`; the manifest (written last) lists each with
 // size and SHA-256. A checkpoint without a committed row does not exist.
 import { z } from 'zod';
-import { checkpointId, int32, jobId, sha256, timestamp } from './names.ts';
+import { checkpointId, int32, jobId, precision, sha256, timestamp } from './names.ts';
 
 export const checkpointKind = z.enum(['step', 'stage_end', 'final']);
 
@@ -21,6 +21,9 @@ export const conditions = z.object({
   cpu: z.string().describe('instruction set'),
   node: z.string().describe('its cosines and logarithms enter learning rates and initial weights'),
   memory_bytes: z.number().int().describe('what micro-batches are cut for'),
+  device: z.string().default('cpu').describe('adapter and driver, as far as they are known'),
+  precision: precision.default('float32').describe('of the operands of products with weights'),
+  cache_tokens: z.number().int().default(131_072).describe('what batches of the sampler are cut for'),
 });
 
 export const manifest = z.object({

@@ -2,7 +2,7 @@
 // sequence number. Metrics, evaluations and the samples index are derived from entries when they are stored.
 import { z } from 'zod';
 import { failureReason, jobState } from './job.ts';
-import { checkpointId, int32, runnerId, timestamp } from './names.ts';
+import { accelerator, checkpointId, int32, precision, runnerId, timestamp } from './names.ts';
 
 /** This version emits `non_thinking` only: `thinking` comes with templates that have it. */
 export const mode = z.enum(['thinking', 'non_thinking']);
@@ -38,6 +38,15 @@ export const sampleIndex = z.object({
   reward: z.number().nullable(),
 });
 
+/** How the sequences of one padded length are trained. */
+const lengthPlan = z.object({
+  length: int32.min(1).describe('tokens of a padded sequence'),
+  rows: int32.min(1).describe('sequences of a micro-batch, at most'),
+  activations: z.enum(['kept', 'recomputed']),
+  attention_chunk: int32.min(1).nullable().describe('queries of a chunk; null: attention is whole'),
+  bytes: z.number().int().min(0).describe('of activations and head in such a micro-batch'),
+});
+
 /** What the trainer says. `step` counts finished optimizer steps of the stage: 1 after the first. */
 export const entry = z
   .discriminatedUnion('type', [
@@ -57,6 +66,16 @@ export const entry = z
     }),
     z.object({ type: z.literal('samples'), ...at, key: z.string(), rows: z.array(sampleIndex) }),
     z.object({ type: z.literal('stage_finished'), stage: z.string(), stage_index: int32 }),
+    z.object({
+      type: z.literal('computing'),
+      provider: accelerator,
+      device: z.string().describe('adapter and driver, as far as they are known'),
+      precision: precision.describe('of products with weights, in training and sampling alike'),
+      instead: z.string().nullable().describe('why not the 16 bits that this accelerator is meant to have'),
+      memory_bytes: z.number().int().min(0).describe('for activations'),
+      cache_tokens: z.number().int().min(1).describe('over all rows of the sampler, at most'),
+    }),
+    z.object({ type: z.literal('micro_batches'), ...at, plans: z.array(lengthPlan).min(1) }),
     z.object({ type: z.literal('rewound'), stage: z.string(), to_step: int32 }),
     z.object({ type: z.literal('resume_inexact'), differences: z.array(z.string()) }),
   ])

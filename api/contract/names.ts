@@ -47,6 +47,12 @@ export const labels = z
 export const accelerator = z.enum(['cpu', 'webgpu', 'cuda']);
 export type Accelerator = z.infer<typeof accelerator>;
 
+/** What products with weights round their operands to; everything else is float32. */
+export const precision = z.enum(['float32', 'float16', 'bfloat16']);
+
+/** What a runner is told to compute with: `auto` is the first of cuda, webgpu and cpu that its machine has. */
+export const acceleratorSetting = z.enum([...accelerator.options, 'auto']).default('cpu');
+
 export const timestamp = z.iso.datetime({ offset: true });
 
 export const sha256 = z.string().regex(/^[0-9a-f]{64}$/, '64 hexadecimal digits');

@@ -19,6 +19,7 @@ const passed = {
   'min-p': text('P', 'words at least P times as likely as the likeliest'),
   seed: text('N', 'the same seed and words give the same answer'),
   stop: text('TEXT', 'ends an answer where it would write TEXT'),
+  accelerator: text('NAME', 'cpu, webgpu, cuda or auto (default: MILLRACE_ACCELERATOR, else cpu)'),
   context: text(
     'N',
     'tokens of conversation and answer together (default: 8192, at most what the model has)',

@@ -65,10 +65,34 @@ export function eventLine({ body, attempt }: JobEvent): string | undefined {
       return `${body.stage}: step ${body.step} skipped: ${body.cause}`;
     case 'resume_inexact':
       return `the resume is not exact: ${body.differences.join('; ')}`;
+    case 'computing':
+      return computingLine(body);
+    case 'micro_batches':
+      return body.plans.map((plan) => `${body.stage}: ${planWords(plan)}`).join('\n');
     case 'step':
     case 'samples':
       return undefined;
   }
+}
+
+type Body<Type extends JobEvent['body']['type']> = Extract<JobEvent['body'], { type: Type }>;
+
+/** `computes on webgpu (NVIDIA H200, 575.57), products of float16` */
+function computingLine({ provider, device, precision, instead }: Body<'computing'>): string {
+  const where = device === provider ? provider : `${provider} (${device})`;
+  return `computes on ${where}, products of ${precision}${instead === null ? '' : `: ${instead}`}`;
+}
+
+/** `micro-batches of 16 x 512 tokens, activations kept, 0.42 GB` */
+function planWords({
+  rows,
+  length,
+  activations,
+  attention_chunk,
+  bytes,
+}: Body<'micro_batches'>['plans'][number]): string {
+  const attention = attention_chunk === null ? '' : `, attention by ${attention_chunk} queries`;
+  return `micro-batches of ${rows} x ${length} tokens, activations ${activations}${attention}, ${(bytes / 1e9).toFixed(2)} GB`;
 }
 
 /** ` (invalid_data): …`; `then` stands before the message, which may have many lines. */

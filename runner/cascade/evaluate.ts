@@ -5,6 +5,7 @@ import type { ExpandedSuite } from '../../api/contract/expand.ts';
 import type { MathRow } from '../../api/contract/task.ts';
 import { drawKey } from '../engine/random/draws.ts';
 import { createGrader } from '../rewards/grade.ts';
+import { askedMode } from './asked-mode.ts';
 import { gradeGroup } from './grading.ts';
 import type { Policy } from './policy.ts';
 import { roomyPrompts } from './prompt.ts';
@@ -41,7 +42,7 @@ export async function evaluateSuite(
   return {
     suite: suite.name,
     domain: suite.domain,
-    mode: 'non_thinking',
+    mode: askedMode(suite.mode),
     metric: `avg@${suite.k}`,
     tasks: means.length,
     ...interval(means),

@@ -13,6 +13,7 @@ import type { TaskGrader } from '../rewards/grade.ts';
 import type { Policy } from './policy.ts';
 import { rolloutMetrics, samplerGap } from './rollout-metrics.ts';
 import { sampleGroups, truncationOf } from './rollout.ts';
+import { askedMode } from './asked-mode.ts';
 import { chooseSamples } from './samples.ts';
 import { updatedOr } from './stage-run.ts';
 import type { StepResult } from './stage-run.ts';
@@ -58,12 +59,13 @@ export async function reinforce(
 
   const judged = groups_P.flatMap(({ rollouts_G }) => rollouts_G);
   const learnt = judged.filter(({ advantage, rollout }) => advantage !== null && rollout.response.length > 0);
-  const samples = chooseSamples(groups_P, rows, samplesPerStep);
+  const samples = chooseSamples(groups_P, rows, samplesPerStep, askedMode(stage.mode));
   const cause = nothingToLearn(learnt);
-  if (cause !== undefined) return { type: 'skipped', cause, metrics: rolloutMetrics(groups_P), samples };
+  if (cause !== undefined)
+    return { type: 'skipped', cause, metrics: rolloutMetrics(groups_P), samples, plan: [] };
   const sequences = tokenMean(learnt.map(({ rollout, advantage }) => ({ ...rollout, advantage })));
 
-  const { logProbs, metrics, skipped } = await update(policy, sequences, stage, {
+  const { logProbs, metrics, plan, skipped } = await update(policy, sequences, stage, {
     step,
     steps: stage.steps,
     temperature: stage.temperature,
@@ -86,6 +88,7 @@ export async function reinforce(
       time_train,
     },
     samples,
+    plan,
   };
 }
 

@@ -8,8 +8,10 @@ import type { ExpandedSpec, ExpandedStage } from '../../api/contract/expand.ts';
 import type { Progress } from '../../api/contract/job.ts';
 import type { SampleLine } from '../../api/contract/results.ts';
 import type { MathRow, SftRow } from '../../api/contract/task.ts';
+import { askedMode } from './asked-mode.ts';
 import { evaluateSuite } from './evaluate.ts';
 import { mathStage } from './math.ts';
+import { PlanNews } from './plan-news.ts';
 import type { Policy } from './policy.ts';
 import { sftStage } from './sft.ts';
 import type { StageRun, StepResult } from './stage-run.ts';
@@ -75,9 +77,12 @@ async function runStage(
   if (done < run.steps)
     host.emit({ type: 'stage_started', stage: stage.name, stage_index: stageIndex, steps: run.steps });
   const pace = paceOf(run.steps);
+  const news = new PlanNews();
   for (let step = done + 1; step <= run.steps; step += 1) {
     const result = await run.step(step);
-    host.emit(stepEntry(stage.name, step, result));
+    const plans = news.of(result.plan);
+    if (plans.length > 0) host.emit({ type: 'micro_batches', stage: stage.name, phase: 0, step, plans });
+    host.emit(stepEntry(stage, step, result));
     if (result.samples.length > 0) {
       const lines = result.samples.map((sample) => ({ ...sample, stage: stage.name, step }));
       await host.samples(lines, { stageIndex, stage: stage.name, step });
@@ -122,8 +127,8 @@ async function evaluateAll(
   host.emit({ type: 'evaluation', after, cells });
 }
 
-function stepEntry(stage: string, step: number, result: StepResult): Entry {
-  const at = { stage, phase: 0, step, mode: 'non_thinking' } as const;
+function stepEntry({ name, mode }: ExpandedStage, step: number, result: StepResult): Entry {
+  const at = { stage: name, phase: 0, step, mode: askedMode(mode) };
   const metrics = Object.fromEntries(
     Object.entries(result.metrics).map(([key, value]) => [key, Number.isFinite(value) ? value : null]),
   );

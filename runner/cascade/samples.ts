@@ -8,12 +8,13 @@ export function chooseSamples(
   groups_P: readonly JudgedGroup[],
   rows: readonly MathRow[],
   count: number,
+  mode: StepSample['mode'],
 ): StepSample[] {
   const all = groups_P.flatMap(({ rollouts_G }) => rollouts_G.map((judged, g) => ({ judged, g })));
   const stride = Math.max(1, all.length / Math.max(1, count));
   return Array.from({ length: Math.min(count, all.length) }, (_, i) => {
     const { judged, g } = all[Math.floor(i * stride)]!;
-    return sample(judged, g, rows);
+    return { ...sample(judged, g, rows), mode };
   });
 }
 
@@ -21,11 +22,10 @@ function sample(
   { task, rollout, outcome, reward, advantage }: Judged,
   index: number,
   rows: readonly MathRow[],
-): StepSample {
+): Omit<StepSample, 'mode'> {
   return {
     task,
     rollout: index,
-    mode: 'non_thinking',
     prompt: rows[task]!.prompt,
     response: rollout.text,
     tokens: rollout.response.length,

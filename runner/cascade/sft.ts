@@ -29,7 +29,7 @@ export function sftStage(
     async step(step) {
       const started = performance.now();
       const sequences = sftWeights(batchOf(order, step).map((row) => pairs[row]!));
-      const { logProbs, metrics, skipped } = await update(policy, sequences, stage, {
+      const { logProbs, metrics, plan, skipped } = await update(policy, sequences, stage, {
         step,
         steps,
         temperature: 1,
@@ -46,6 +46,7 @@ export function sftStage(
           time_train: seconds,
         },
         samples: [],
+        plan,
       };
     },
   };

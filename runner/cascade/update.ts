@@ -1,4 +1,5 @@
 // One optimizer update from weighted sequences, with what every stage reports of it.
+import type { LengthPlan } from '../engine/learner/memory-plan.ts';
 import type { WeightedSequence } from '../engine/learner/micro-batches.ts';
 import type { ExpandedStage } from '../../api/contract/expand.ts';
 import type { Policy } from './policy.ts';
@@ -9,6 +10,8 @@ export interface Update {
   /** Log-probability of every token of every sequence at the temperature given; index 0 of a sequence is 0. */
   readonly logProbs: readonly Float32Array[];
   readonly metrics: Readonly<Record<string, number>>;
+  /** How the sequences were run, by padded length. */
+  readonly plan: readonly LengthPlan[];
   /** Why nothing was changed, where nothing was. */
   readonly skipped?: string;
 }
@@ -20,7 +23,7 @@ export async function update(
   stage: ExpandedStage,
   position: { readonly step: number; readonly steps: number; readonly temperature: number },
 ): Promise<Update> {
-  const { logProbs, meanEntropy } = await learner.forwardBackward(sequences, {
+  const { logProbs, meanEntropy, plan } = await learner.forwardBackward(sequences, {
     temperature: position.temperature,
   });
   const lr = learningRate(stage, position.step, position.steps);
@@ -35,7 +38,7 @@ export async function update(
   });
   const metrics = { lr, grad_norm: gradNorm, update_norm: updateNorm, entropy: meanEntropy };
   if (overflowed === true)
-    return { logProbs, metrics, skipped: 'the gradient overflowed float16; the loss scale was halved' };
+    return { logProbs, metrics, plan, skipped: 'the gradient overflowed float16; the loss scale was halved' };
   if (!Number.isFinite(gradNorm)) {
     throw new Diverged(
       `stage ${stage.name}, step ${position.step}: the gradient's norm is ${gradNorm}; lower the learning rate (it was ${lr})`,
@@ -46,5 +49,5 @@ export async function update(
       `stage ${stage.name}, step ${position.step}: the norm of the weights' change is ${updateNorm}; lower the learning rate (it was ${lr})`,
     );
   }
-  return { logProbs, metrics };
+  return { logProbs, metrics, plan };
 }

@@ -2,6 +2,7 @@
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
 import { chatRequest } from '../../api/contract/chat.ts';
+import { acceleratorSetting } from '../../api/contract/names.ts';
 
 /** The command line cannot be meant. */
 export class ArgumentsError extends Error {
@@ -32,6 +33,7 @@ const options = z.object({
   seed: number(seed),
   stop: z.string().min(1, 'is empty').optional(),
   context: number(z.int().min(1)),
+  accelerator: acceleratorSetting,
   think: z.boolean().optional(),
   'no-think': z.boolean().optional(),
 });
@@ -49,14 +51,15 @@ export const textOptions = [
   'seed',
   'stop',
   'context',
+  'accelerator',
 ] as const;
 
 /** @throws ArgumentsError. */
-export function readArguments(words: readonly string[]): ChatArguments {
+export function readArguments(words: readonly string[], env: NodeJS.ProcessEnv = process.env): ChatArguments {
   const texts = ['model', ...textOptions].map((name) => [name, { type: 'string' }] as const);
   const flags = ['think', 'no-think'].map((name) => [name, { type: 'boolean' }] as const);
   const { values } = parseArgs({ args: [...words], options: Object.fromEntries([...texts, ...flags]) });
-  const parsed = options.safeParse(values);
+  const parsed = options.safeParse({ accelerator: env['MILLRACE_ACCELERATOR'], ...values });
   if (!parsed.success)
     throw new ArgumentsError(
       parsed.error.issues.map(({ path, message }) => `--${path.join('.')}: ${message}`).join('\n'),

@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import { loadParameters } from '../engine/learner/parameter-set.ts';
 import type { DecoderConfig } from '../engine/models/config.ts';
+import { chooseOperands } from '../engine/models/operand-choice.ts';
 import type { Runtime } from '../engine/ort/runtime.ts';
 import { Scope } from '../engine/ort/scope.ts';
 import { SlotSampler } from '../engine/sampler/slot-sampler.ts';
@@ -68,7 +69,9 @@ export async function openChatModel(
   const ids = [tokenizer.eosId, ...generation.eos_token_id, ...(ends.data ?? [])];
   const scope = new Scope();
   try {
-    const sampled = { config, weights: scope.own(await loadParameters(runtime, config, weights)) };
+    const { operands } = await chooseOperands(runtime);
+    const loaded = scope.own(await loadParameters(runtime, config, weights));
+    const sampled = { config, weights: loaded, form: { operands } };
     const limits = { rows, cacheTokens: rows * contextTokens };
     return {
       config,

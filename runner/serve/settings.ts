@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
-import { checkpointId, name } from '../../api/contract/names.ts';
+import { acceleratorSetting, checkpointId, name } from '../../api/contract/names.ts';
 import { advertisedUrl, servedName } from '../../api/contract/serving.ts';
 
 export class ServingSettingsError extends Error {
@@ -39,6 +39,7 @@ const given = z.object({
   MILLRACE_URL: z.url({ protocol: /^https?$/, error: 'must be the http(s) address of the service' }),
   MILLRACE_RUNNER_TOKEN: z.string({ error: 'is not set: a key with the scope "runner"' }).min(1, 'is empty'),
   MILLRACE_RUNNER_NAME: name.optional(),
+  MILLRACE_ACCELERATOR: acceleratorSetting,
 });
 export type ServingSettings = ReturnType<typeof readServingSettings>;
 
@@ -74,6 +75,7 @@ export function readServingSettings(words: readonly string[], env: NodeJS.Proces
     ...data,
     url: data.MILLRACE_URL,
     token: data.MILLRACE_RUNNER_TOKEN,
+    accelerator: data.MILLRACE_ACCELERATOR,
     name: data.MILLRACE_RUNNER_NAME ?? ownName(),
     /** Made anew by every process, and known to nobody but the service. */
     secret: randomBytes(32).toString('base64url'),

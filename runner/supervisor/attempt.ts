@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Progress } from '../../api/contract/job.ts';
 import { durationMs } from '../../api/contract/names.ts';
 import type { Claim, Outcome } from '../../api/contract/runner.ts';
-import type { FromTrainer, Inputs } from '../ipc.ts';
+import type { Device, FromTrainer, Inputs } from '../ipc.ts';
 import { checkpointPrefix } from '../ipc.ts';
 import { AttemptLog } from './attempt-log.ts';
 import type { AttemptCalls } from './calls.ts';
@@ -31,6 +31,8 @@ export interface AttemptOptions {
   /** Folder of this attempt alone; made and removed here. */
   readonly scratch: string;
   readonly trainerEntry: string;
+  /** What the trainer computes with. */
+  readonly device: Device;
   /** Model directories on this machine lie below one of them. */
   readonly modelRoots: readonly string[];
   readonly env: NodeJS.ProcessEnv;
@@ -157,7 +159,7 @@ export class Attempt {
   }
 
   #start(inputs: Inputs): void {
-    const { claim, env, scratch, trainerEntry } = this.#options;
+    const { claim, env, scratch, trainerEntry, device } = this.#options;
     const killsBefore = memoryKills();
     this.#trainer = startTrainer(trainerEntry, env, {
       onMessage: (message) => this.#hear(message),
@@ -167,7 +169,7 @@ export class Attempt {
       },
     });
     this.#watchForStall();
-    this.#trainer.send({ type: 'start', claim, inputs, scratch: join(scratch, 'work') });
+    this.#trainer.send({ type: 'start', claim, inputs, scratch: join(scratch, 'work'), device });
     void this.#trainer.exited.then((exit) => {
       const outcome = this.#outcome ?? crashOutcome(exit, this.#log.lastLines(), killsBefore);
       this.#end({ kind: 'finish', outcome, drain: true });

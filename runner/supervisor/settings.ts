@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
-import { accelerator, name } from '../../api/contract/names.ts';
+import { acceleratorSetting, name } from '../../api/contract/names.ts';
 import type { Accelerator } from '../../api/contract/names.ts';
-import { acceleratorMemoryGb } from './memory.ts';
+import { acceleratorMemoryGb, deviceName } from './memory.ts';
 import { parseRoots } from './mounted.ts';
 
 /** Times that only tests shorten, in milliseconds. */
@@ -39,6 +39,8 @@ export interface Settings {
   readonly name: string;
   readonly accelerator: Accelerator;
   readonly memoryGb: number;
+  /** Adapter and driver, as far as they are known. */
+  readonly device: string;
   readonly labels: Readonly<Record<string, string>>;
   /** Model directories on this machine lie below one of them. */
   readonly modelRoots: readonly string[];
@@ -48,6 +50,12 @@ export interface Settings {
   readonly uploaderEntry: string;
   readonly timing: Timing;
 }
+
+/** What the environment says, before the machine was asked what it has. */
+export type AskedSettings = Omit<Settings, 'accelerator' | 'memoryGb' | 'device'> & {
+  readonly accelerator: Accelerator | 'auto';
+  readonly memoryGb: number | undefined;
+};
 
 export class SettingsError extends Error {
   override readonly name = 'SettingsError';
@@ -78,7 +86,7 @@ const environment = z.object({
   MILLRACE_URL: z.url({ protocol: /^https?$/, error: 'must be the http(s) address of the service' }),
   MILLRACE_RUNNER_TOKEN: z.string({ error: 'is not set: a key with the scope "runner"' }).min(1, 'is empty'),
   MILLRACE_RUNNER_NAME: name.default('runner'),
-  MILLRACE_ACCELERATOR: accelerator.default('cpu'),
+  MILLRACE_ACCELERATOR: acceleratorSetting,
   MILLRACE_MEMORY_GB: z.coerce.number().positive().optional(),
   MILLRACE_RUNNER_LABELS: labelList.default({}),
   MILLRACE_MODEL_ROOTS: rootList.default([]),
@@ -87,7 +95,7 @@ const environment = z.object({
 });
 
 /** Throws SettingsError naming every variable that is missing or wrong. */
-export function readSettings(variables: NodeJS.ProcessEnv): Settings {
+export function readSettings(variables: NodeJS.ProcessEnv): AskedSettings {
   const parsed = environment.safeParse(variables);
   if (!parsed.success) {
     const lines = parsed.error.issues.map(({ path, message }) => `  ${path.join('.')}: ${message}`);
@@ -99,7 +107,7 @@ export function readSettings(variables: NodeJS.ProcessEnv): Settings {
     token: data.MILLRACE_RUNNER_TOKEN,
     name: data.MILLRACE_RUNNER_NAME,
     accelerator: data.MILLRACE_ACCELERATOR,
-    memoryGb: data.MILLRACE_MEMORY_GB ?? knownMemoryGb(data.MILLRACE_ACCELERATOR),
+    memoryGb: data.MILLRACE_MEMORY_GB,
     labels: data.MILLRACE_RUNNER_LABELS,
     modelRoots: [...data.MILLRACE_MODEL_ROOTS, ...pushedModels(data.STORE_URL)],
     scratch: resolve(data.MILLRACE_SCRATCH),
@@ -112,6 +120,16 @@ export function readSettings(variables: NodeJS.ProcessEnv): Settings {
 /** Where a store in a folder keeps what `millrace push` brought. */
 const pushedModels = (storeUrl: string): string[] =>
   storeUrl.startsWith('file:') ? [join(fileURLToPath(storeUrl), 'models')] : [];
+
+/** The settings of a runner that computes on `accelerator`. Throws SettingsError where its memory is neither told nor known. */
+export function settledOn(found: Accelerator, asked: AskedSettings): Settings {
+  return {
+    ...asked,
+    accelerator: found,
+    memoryGb: asked.memoryGb ?? knownMemoryGb(found),
+    device: deviceName(found),
+  };
+}
 
 /** A runner without a figure would claim nothing, or what it cannot hold. */
 function knownMemoryGb(wanted: Accelerator): number {

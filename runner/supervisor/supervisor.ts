@@ -115,7 +115,7 @@ export class Supervisor {
   ): Promise<void> {
     const log = this.#log.child({ job: claim.job, attempt: claim.attempt });
     log.info({ resume: claim.resume?.id ?? null }, 'claimed');
-    const { trainerEntry, modelRoots, timing } = this.#settings;
+    const { trainerEntry, modelRoots, timing, accelerator, memoryGb, device } = this.#settings;
     await new Attempt({
       claim,
       calls: attemptCalls(this.#service, registration.runner, claim),
@@ -124,6 +124,7 @@ export class Supervisor {
       heldSince,
       scratch: join(scratch, `${claim.job}-a${claim.attempt}`),
       trainerEntry,
+      device: { provider: accelerator, memoryGb, name: device },
       modelRoots,
       env: this.#env,
       timing,

@@ -20,7 +20,8 @@ export interface TrainerListeners {
 
 const secret = /^(?:MILLRACE_(?:RUNNER_TOKEN|KEY|URL)|STORE_URL|DATABASE_URL|PG.*|S3_.*|AWS_.*)$/;
 
-function withoutSecrets(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+/** For children that compute: they talk to no service and to no store. */
+export function withoutSecrets(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !secret.test(name)));
 }
 

@@ -1,22 +1,19 @@
 // One attempt, start to end: load the model and the rows, resume or begin, run the cascade, wait for the last commit.
 import type { DatasetKind, MathRow, SftRow } from '../../api/contract/task.ts';
-import type { Policy } from '../cascade/policy.ts';
 import { runCascade } from '../cascade/run.ts';
 import type { Datasets, Point } from '../cascade/run.ts';
 import { openCheckpoint } from '../checkpoint/read.ts';
 import { DataError } from '../data/error.ts';
 import { readRows } from '../data/rows.ts';
-import { Learner } from '../engine/learner/learner.ts';
+import { precisionOf } from '../engine/models/operand-choice.ts';
 import { createRuntime } from '../engine/ort/create.ts';
 import { Scope } from '../engine/ort/scope.ts';
-import { SlotSampler } from '../engine/sampler/slot-sampler.ts';
 import type { FromTrainer, Inputs, StartMessage } from '../ipc.ts';
 import { checkGold } from './check-gold.ts';
 import { conditionsOf, differences } from './conditions.ts';
 import type { Conditions } from './conditions.ts';
-import { loadModel } from './load-model.ts';
-import { loadTuning } from './load-tuning.ts';
-import type { LoadedTuning } from './load-tuning.ts';
+import { openPolicy } from './open-policy.ts';
+import type { OpenPolicy } from './open-policy.ts';
 import { ProcessHost } from './process-host.ts';
 import { restore, snapshotContents } from './resume-state.ts';
 import { withSignsOfLife } from './signs-of-life.ts';
@@ -27,29 +24,40 @@ export async function runAttempt(
   send: (message: FromTrainer) => void,
   onHost: (host: ProcessHost) => void,
 ): Promise<void> {
-  const { claim, inputs, scratch } = start;
+  const { claim, inputs, scratch, device } = start;
   const scope = new Scope();
   try {
-    const bare = createRuntime({ warn: (message) => console.warn(message) });
+    const { provider } = device;
+    const bare = createRuntime({ provider, warn: (message) => console.warn(message) });
     const runtime = scope.own(withSignsOfLife(bare, () => send({ type: 'alive' })));
     const data = await readDatasets(start);
     await checkGold(claim.spec, data);
-    const { init, tuning: wanted } = claim.spec.model;
-    const model = await loadModel(init, inputs, claim.spec.seed, wanted.method);
-    const tuning = await loadTuning(claim.spec, model, inputs.resume);
-    const learner = scope.own(await Learner.create(runtime, model.config, model.weights, { tuning }));
-    const conditions = conditionsOf(runtime, learner.memoryBytes);
-    const sampler = scope.own(new SlotSampler(runtime, learner));
-    const policy: Policy = { tokenizer: model.tokenizer, learner, sampler };
+    const policy = scope.own(await openPolicy(runtime, claim, inputs, device));
+    const { learner, tuning, files, choice, cacheTokens } = policy;
+    const conditions = conditionsOf(runtime, {
+      memoryBytes: learner.memoryBytes,
+      cacheTokens,
+      precision: precisionOf(choice.operands),
+      device: device.name,
+    });
     const host = new ProcessHost({
       claim,
       scratch,
       conditions,
       send,
-      contents: (point, kind) => snapshotContents(learner, model, tuning, point, kind),
+      contents: (point, kind) => snapshotContents(learner, files, tuning, point, kind),
     });
     onHost(host);
-    const from = await resumePoint(start, learner, tuning, host, conditions);
+    const from = await resumePoint(start, policy, host, conditions);
+    host.emit({
+      type: 'computing',
+      provider,
+      device: device.name,
+      precision: conditions.precision,
+      instead: choice.instead ?? null,
+      memory_bytes: conditions.memory_bytes,
+      cache_tokens: conditions.cache_tokens,
+    });
     await runCascade(claim.spec, policy, data, host, from);
     await host.settled();
   } finally {
@@ -59,8 +67,7 @@ export async function runAttempt(
 
 async function resumePoint(
   { claim, inputs }: StartMessage,
-  learner: Learner,
-  tuning: LoadedTuning | undefined,
+  { learner, tuning }: OpenPolicy,
   host: ProcessHost,
   conditions: Conditions,
 ): Promise<Point | undefined> {

@@ -7,23 +7,38 @@ import type { Runtime } from '../engine/ort/runtime.ts';
 
 export type Conditions = Manifest['conditions'];
 
-/** `memoryBytes` is the learner's budget for activations. */
-export function conditionsOf(runtime: Runtime, memoryBytes: number): Conditions {
+/** What is chosen for a job, beside what the machine has. */
+export interface Chosen {
+  /** The learner's budget for activations. */
+  readonly memoryBytes: number;
+  /** The sampler's. */
+  readonly cacheTokens: number;
+  readonly precision: Conditions['precision'];
+  /** Adapter and driver. */
+  readonly device: string;
+}
+
+export function conditionsOf(runtime: Runtime, chosen: Chosen): Conditions {
   return {
-    provider: 'cpu',
+    provider: runtime.provider,
+    device: chosen.device,
+    precision: chosen.precision,
     onnxruntime: runtime.version,
     threads: runtime.threads,
     cpu: `${process.arch} ${instructionSet()}`,
     node: process.versions.node,
-    memory_bytes: memoryBytes,
+    memory_bytes: chosen.memoryBytes,
+    cache_tokens: chosen.cacheTokens,
   };
 }
 
 /** What differs, as sentences; empty where a resume is exact. */
 export function differences(then: Conditions, now: Conditions): string[] {
-  return (Object.keys(now) as (keyof Conditions)[])
+  const changed = (Object.keys(now) as (keyof Conditions)[])
     .filter((key) => then[key] !== now[key])
     .map((key) => `${key} was ${then[key]}, is ${now[key]}`);
+  if (now.provider === 'cpu') return changed;
+  return [...changed, `${now.provider} adds in an order of its own: nothing there repeats to the bit`];
 }
 
 /** The vector extensions that choose kernels; the processor's name where the system does not list them. */

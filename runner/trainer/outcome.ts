@@ -4,6 +4,7 @@ import type { Outcome } from '../../api/contract/runner.ts';
 import { Diverged } from '../cascade/diverged.ts';
 import { CheckpointCorrupt, ScratchFull } from '../checkpoint/error.ts';
 import { DataError } from '../data/error.ts';
+import { TensorTooLarge } from '../engine/learner/tensor-limit.ts';
 import { UnfitWeights } from '../engine/models/parameters.ts';
 import { InvalidModel } from './load-model.ts';
 
@@ -11,6 +12,7 @@ const reasons: readonly (readonly [new (...args: never[]) => Error, FailureReaso
   [DataError, 'invalid_data'],
   [InvalidModel, 'invalid_model'],
   [UnfitWeights, 'invalid_model'],
+  [TensorTooLarge, 'invalid_model'],
   [Diverged, 'diverged'],
   [ScratchFull, 'scratch_full'],
   [CheckpointCorrupt, 'store_unavailable'],

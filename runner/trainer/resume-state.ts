@@ -8,8 +8,7 @@ import { mergeAdapters } from '../engine/models/merge-adapters.ts';
 import type { Point, PointKind } from '../cascade/run.ts';
 import type { SnapshotContents } from '../checkpoint/snapshot.ts';
 import { InvalidModel } from './load-model.ts';
-import type { LoadedModel } from './load-model.ts';
-import type { LoadedTuning } from './load-tuning.ts';
+import type { TunedPart } from './open-policy.ts';
 
 const resumeState = z.object({
   stage_index: z.number().int(),
@@ -25,8 +24,8 @@ const SECOND = 'second_moment';
 /** On the cpu live views of the learner's arenas: they must be written before the next step. */
 export async function snapshotContents(
   learner: Learner,
-  { files }: LoadedModel,
-  tuning: LoadedTuning | undefined,
+  files: SnapshotContents['modelFiles'],
+  tuning: TunedPart | undefined,
   point: Point,
   kind: PointKind,
 ): Promise<SnapshotContents> {
@@ -51,7 +50,7 @@ export async function snapshotContents(
  */
 async function modelContents(
   learner: Learner,
-  tuning: LoadedTuning | undefined,
+  tuning: TunedPart | undefined,
   kind: PointKind,
 ): Promise<Pick<SnapshotContents, 'weights' | 'adapter'>> {
   const weights = await learner.namedWeights();
@@ -66,7 +65,7 @@ async function modelContents(
 export async function restore(
   learner: Learner,
   checkpoint: StoredCheckpoint,
-  tuning: LoadedTuning | undefined,
+  tuning: TunedPart | undefined,
 ): Promise<Point> {
   const parsed = resumeState.safeParse(await checkpoint.state());
   if (!parsed.success)

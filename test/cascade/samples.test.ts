@@ -25,7 +25,7 @@ const rows = [
   { prompt: 'b', answer: '2' },
 ];
 const placesOf = (groups: readonly JudgedGroup[], count: number) =>
-  chooseSamples(groups, rows, count).map(({ task, rollout }) => [task, rollout]);
+  chooseSamples(groups, rows, count, 'thinking').map(({ task, rollout }) => [task, rollout]);
 
 it('spreads over the groups of the step, and keeps no more than there are', () => {
   expect(placesOf([group(0, 4), group(1, 4)], 4)).toEqual([
@@ -36,6 +36,10 @@ it('spreads over the groups of the step, and keeps no more than there are', () =
   ]);
   expect(placesOf([group(0, 2)], 8)).toHaveLength(2);
   expect(placesOf([group(0, 2)], 0)).toEqual([]);
+});
+
+it('files them under the mode that was asked for', () => {
+  expect(chooseSamples([group(0, 1)], rows, 1, 'thinking')).toMatchObject([{ mode: 'thinking' }]);
 });
 
 it('numbers rollouts within their group where a batch that wraps asks one task twice', () => {

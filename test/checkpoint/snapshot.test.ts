@@ -28,6 +28,9 @@ const header: SnapshotHeader = {
     cpu: 'avx512',
     node: '22.18.0',
     memory_bytes: 1 << 28,
+    device: 'cpu',
+    precision: 'float32' as const,
+    cache_tokens: 1,
   },
 };
 

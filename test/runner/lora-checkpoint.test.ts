@@ -51,12 +51,14 @@ async function snapshot(learner: Learner, kind: PointKind): Promise<string> {
   const header = { job: 'j', attempt: 1, stage: 'sft', stage_index: 0, step: 2, kind };
   const contents = await snapshotContents(
     learner,
-    model,
+    model.files,
     await loadTuning(job(), model, undefined),
     point,
     kind,
   );
-  await writeSnapshot(at, { ...header, conditions: conditionsOf(runtime, learner.memoryBytes) }, contents);
+  const { memoryBytes } = learner;
+  const chosen = { memoryBytes, cacheTokens: 1, precision: 'float32', device: 'cpu' } as const;
+  await writeSnapshot(at, { ...header, conditions: conditionsOf(runtime, chosen) }, contents);
   return at;
 }
 

@@ -4,7 +4,8 @@ import { totalmem } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { acceleratorMemoryGb } from '../../runner/supervisor/memory.ts';
-import { readSettings, SettingsError } from '../../runner/supervisor/settings.ts';
+import { readSettings, settledOn, SettingsError } from '../../runner/supervisor/settings.ts';
+import type { Settings } from '../../runner/supervisor/settings.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
 const needed = {
@@ -13,12 +14,18 @@ const needed = {
   STORE_URL: 'file:///store',
 };
 
+/** Of a runner that has what it is told to compute on. */
+function settled(variables: NodeJS.ProcessEnv): Settings {
+  const asked = readSettings(variables);
+  return settledOn(asked.accelerator === 'auto' ? 'cpu' : asked.accelerator, asked);
+}
+
 describe('memory', () => {
   it('of cpu is RAM in 10^9 bytes, or the limit of the container', () => {
-    const { memoryGb } = readSettings(needed);
+    const { memoryGb } = settled(needed);
     expect(memoryGb).toBeGreaterThan(0);
     expect(memoryGb).toBeLessThanOrEqual(totalmem() / 1e9);
-    expect(readSettings({ ...needed, MILLRACE_MEMORY_GB: '3.5' }).memoryGb).toBe(3.5);
+    expect(settled({ ...needed, MILLRACE_MEMORY_GB: '3.5' }).memoryGb).toBe(3.5);
   });
 
   it('of NVIDIA devices is that of the smallest, counted in MiB', async () => {
@@ -37,11 +44,11 @@ describe('memory', () => {
 
   it('that cannot be found out must be set', () => {
     const webgpu = { ...needed, MILLRACE_ACCELERATOR: 'webgpu' };
-    expect(readSettings({ ...webgpu, MILLRACE_MEMORY_GB: '8' }).memoryGb).toBe(8);
+    expect(settled({ ...webgpu, MILLRACE_MEMORY_GB: '8' }).memoryGb).toBe(8);
     const without = { ...webgpu, PATH: '' };
     if (acceleratorMemoryGb('webgpu') === undefined)
-      expect(() => readSettings(without)).toThrow(/MILLRACE_MEMORY_GB.*webgpu/s);
-    else expect(readSettings(without).memoryGb).toBeGreaterThan(0);
+      expect(() => settled(without)).toThrow(/MILLRACE_MEMORY_GB.*webgpu/s);
+    else expect(settled(without).memoryGb).toBeGreaterThan(0);
   });
 });
 

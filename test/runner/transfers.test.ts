@@ -61,7 +61,17 @@ async function snapshot(): Promise<string> {
       stage_index: 0,
       step: 2,
       kind: 'step',
-      conditions: { provider: 'cpu', onnxruntime: '0', threads: 1, cpu: 'none', node: '0', memory_bytes: 0 },
+      conditions: {
+        provider: 'cpu',
+        onnxruntime: '0',
+        threads: 1,
+        cpu: 'none',
+        node: '0',
+        memory_bytes: 0,
+        device: 'cpu',
+        precision: 'float32',
+        cache_tokens: 1,
+      },
     },
     {
       weights: new Map([['w', { shape: [4], data }]]),

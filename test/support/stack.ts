@@ -20,6 +20,8 @@ export interface StackOptions {
   readonly dir: string;
   readonly storeUrl: string;
   readonly storeEnv?: Readonly<Record<string, string>>;
+  /** Settings of the runner beside those that every runner needs. */
+  readonly runnerEnv?: Readonly<Record<string, string | undefined>>;
 }
 
 export interface Stack {
@@ -32,7 +34,12 @@ export interface Stack {
   stop(): Promise<void>;
 }
 
-export async function startStack({ dir, storeUrl, storeEnv = {} }: StackOptions): Promise<Stack> {
+export async function startStack({
+  dir,
+  storeUrl,
+  storeEnv = {},
+  runnerEnv = {},
+}: StackOptions): Promise<Stack> {
   const database = await createDatabase();
   const keys = await makeKeys(database.url);
   const running = new Map<string, ProcessIdentity[]>();
@@ -77,6 +84,7 @@ export async function startStack({ dir, storeUrl, storeEnv = {} }: StackOptions)
     MILLRACE_URL: url,
     MILLRACE_RUNNER_TOKEN: keys.runner,
     MILLRACE_SCRATCH: join(dir, 'scratch'),
+    ...runnerEnv,
   }));
   const connection = { url, key: keys.admin, tries: 20 };
   return {

@@ -12,9 +12,11 @@ import {
   parameterLayout,
 } from '../models/parameters.ts';
 import type { Arena, ParameterLayout } from '../models/parameters.ts';
+import { explain } from '../ort/ort-error.ts';
 import type { Runtime, Tensor } from '../ort/runtime.ts';
 import { ArenaParameters } from './arena-parameters.ts';
 import { DeviceParameters } from './device-parameters.ts';
+import { checkTensorSizes } from './tensor-limit.ts';
 
 /** The set owns its tensors; they are the same at every call. */
 export interface ParameterSet extends Disposable {
@@ -47,8 +49,9 @@ export async function loadParameters(
   runtime: Runtime,
   config: DecoderConfig,
   weights: Weights,
+  { besideAdapters = false } = {},
 ): Promise<ParameterSet> {
-  const layout = parameterLayout(config);
+  const layout = { ...parameterLayout(config), besideAdapters };
   checkWeights(config, layout, weights);
   return await placed(runtime, layout, weights);
 }
@@ -66,13 +69,23 @@ export async function loadAdapters(
 }
 
 async function placed(runtime: Runtime, layout: ParameterLayout, weights: Weights): Promise<ParameterSet> {
+  checkTensorSizes(layout, runtime.provider);
   if (runtime.provider === 'cpu') return new ArenaParameters(runtime, layout, packTensors(layout, weights));
   const parameters = new DeviceParameters(runtime, layout);
   try {
-    for (const name of layout.slots.keys()) await parameters.tensor(name).write(weights.get(name)!.data);
+    for (const name of layout.slots.keys()) await write(parameters, name, weights);
     return parameters;
   } catch (error) {
     parameters[Symbol.dispose]();
     throw error;
+  }
+}
+
+/** A device refuses a buffer beyond a size of its own when it is first used: the error names the tensor. */
+async function write(parameters: ParameterSet, name: string, weights: Weights): Promise<void> {
+  try {
+    await parameters.tensor(name).write(weights.get(name)!.data);
+  } catch (error) {
+    throw explain(error, `tensor "${name}"`);
   }
 }

@@ -54,8 +54,9 @@ export class ParameterStore implements Disposable {
   ): Promise<ParameterStore> {
     const scope = new Scope();
     try {
-      const loaded = scope.own(await loadParameters(runtime, config, weights));
       const { lora } = form;
+      const besideAdapters = lora !== undefined;
+      const loaded = scope.own(await loadParameters(runtime, config, weights, { besideAdapters }));
       const beside =
         lora && scope.own(await loadAdapters(runtime, config, lora, adapters ?? new Map<string, never>()));
       const { layout } = beside ?? loaded;

@@ -31,7 +31,7 @@ export function defaultMemoryBytes(parameterCount: number, memory = availableMem
 }
 
 /** The container's limit where there is one. */
-function availableMemory(): number {
+export function availableMemory(): number {
   const limit = process.constrainedMemory();
   return limit > 0 ? Math.min(limit, totalmem()) : totalmem();
 }

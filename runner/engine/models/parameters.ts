@@ -28,6 +28,8 @@ export interface ParameterLayout {
   readonly decayedSize: number;
   /** Parameters, without the gaps. */
   readonly parameterCount: number;
+  /** Of a base whose adapters are what is trained: without them it is not the policy. */
+  readonly besideAdapters?: boolean;
 }
 
 /** 64 bytes, one cache line: where vector loads are cheapest. */

@@ -6,6 +6,7 @@ import type { Backend, DeviceMemory } from './backend.ts';
 import { createRunOptions } from './c-api-backend.ts';
 import { compile, compileSync, type Target } from './c-api-session.ts';
 import { DeviceCopy } from './device-copy.ts';
+import { useDevice } from './device-exit.ts';
 import { DeviceHeap, type DeviceBuffer } from './device-heap.ts';
 import { DevicePlace } from './device-memory.ts';
 import { DeviceRun } from './device-run.ts';
@@ -40,6 +41,7 @@ export function createDeviceBackend(
   };
   try {
     const env = owning(retainEnv(threads), (handle) => handle.release());
+    owning(useDevice(), (stopUsing) => stopUsing());
     const target: Target = { env: env.value, device: { provider, options } };
     const memoryInfo = owning(hostMemory(), (info) => release('ReleaseMemoryInfo', info));
     const runOptions = owning(createRunOptions(), (one) => release('ReleaseRunOptions', one));

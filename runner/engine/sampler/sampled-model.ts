@@ -19,7 +19,7 @@ import type { Tensor } from '../ort/runtime.ts';
 export interface SampledModel {
   readonly config: DecoderConfig;
   readonly weights: ParameterSet;
-  /** Where the form has LoRA. */
+  /** Where the form has LoRA, which is refused without them. */
   readonly adapters?: ParameterSet | undefined;
   readonly form?: ModelForm;
 }
@@ -39,12 +39,18 @@ const joinedRoles: Readonly<Record<string, readonly BlockRole[]>> = {
   gate_up: ['gate', 'up'],
 };
 
+/** Throws where weights, adapters and form are not those of one policy: it would be sampled as another. */
 export function samplerWeights({
   config,
   weights,
   adapters,
   form = plainForm,
 }: SampledModel): SamplerWeights {
+  const wanted = weights.layout.besideAdapters === true;
+  if (wanted !== (form.lora !== undefined) || wanted !== (adapters !== undefined))
+    throw new Error(
+      'sampler: weights that are trained beside adapters go with these adapters and with their form, others with neither: give the whole learner',
+    );
   const tensors: Record<string, Tensor> = {
     embedding: weights.tensor(embeddingName),
     final_norm: weights.tensor(finalNormName),

@@ -10,13 +10,8 @@ import { powerOfTwoAbove, SlotRun } from './slot-run.ts';
 import { checkOptions } from './settings.ts';
 import { samplerWeights } from './sampled-model.ts';
 import type { SampledModel, SamplerWeights } from './sampled-model.ts';
-
-export interface SlotLimits {
-  /** Rows decoded at once, at most. */
-  readonly rows: number;
-  /** Tokens of cache over all rows, at most (one row is always allowed). */
-  readonly cacheTokens: number;
-}
+import { defaultSlotLimits } from './slot-limits.ts';
+import type { SlotLimits } from './slot-limits.ts';
 
 export class SlotSampler implements Sampler {
   readonly #runtime: Runtime;
@@ -26,11 +21,7 @@ export class SlotSampler implements Sampler {
   #programs: SamplingPrograms | undefined;
 
   /** Throws where the model cannot be sampled from. */
-  constructor(
-    runtime: Runtime,
-    model: SampledModel,
-    limits: SlotLimits = { rows: 512, cacheTokens: 131_072 },
-  ) {
+  constructor(runtime: Runtime, model: SampledModel, limits: SlotLimits = defaultSlotLimits) {
     this.#runtime = runtime;
     checkHeads(model.config);
     this.#config = model.config;

@@ -131,6 +131,42 @@ describe('lines', () => {
   });
 });
 
+describe('what is computed with', () => {
+  const lineOf = (body: EventBody) => eventLine(events([body])[0]!);
+
+  it('is a line, with the reason where products are not of 16 bits', () => {
+    const cpu = {
+      type: 'computing',
+      provider: 'cpu',
+      device: 'cpu',
+      precision: 'float32',
+      instead: null,
+      memory_bytes: 2 ** 30,
+      cache_tokens: 1024,
+    } as const;
+    expect(lineOf(cpu)).toBe('computes on cpu, products of float32');
+    const webgpu = { ...cpu, provider: 'webgpu', device: 'driver x.json', instead: 'no f16' } as const;
+    expect(lineOf(webgpu)).toBe('computes on webgpu (driver x.json), products of float32: no f16');
+  });
+
+  it('is how micro-batches are cut, a line each', () => {
+    const long = {
+      length: 4096,
+      rows: 1,
+      activations: 'recomputed',
+      attention_chunk: 128,
+      bytes: 2.5e9,
+    } as const;
+    const short = { ...long, length: 512, rows: 16, activations: 'kept', attention_chunk: null } as const;
+    expect(
+      lineOf({ type: 'micro_batches', stage: 'sft', phase: 0, step: 1, plans: [short, long] })?.split('\n'),
+    ).toEqual([
+      'sft: micro-batches of 16 x 512 tokens, activations kept, 2.50 GB',
+      'sft: micro-batches of 1 x 4096 tokens, activations recomputed, attention by 128 queries, 2.50 GB',
+    ]);
+  });
+});
+
 /** Only what `follow` calls. */
 const clientOf = (given: (signal: AbortSignal) => AsyncGenerator<JobEvent>): Client =>
   ({ events: (_job: string, { signal }: { signal: AbortSignal }) => given(signal) }) as unknown as Client;

@@ -82,6 +82,14 @@ describe.each(tinyFamilies)('%s', (_, hf) => {
     });
   });
 
+  test('the sampler refuses the base without its adapters, and adapters without their form', async () => {
+    await withLearner(config, { tuning }, async ({ weights, adapters, form }) => {
+      for (const part of [{ weights }, { weights, form }, { weights, adapters }])
+        expect(() => new SlotSampler(runtime, { config, ...part })).toThrow('give the whole learner');
+      new SlotSampler(runtime, { config, weights, adapters, form })[Symbol.dispose]();
+    });
+  });
+
   test('the sampler draws from the adapted distribution: within 1e-5 of what the learner scores', async () => {
     await withLearner(config, { tuning }, async (learner) => {
       const sampler = new SlotSampler(runtime, learner);

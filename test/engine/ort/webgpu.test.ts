@@ -1,4 +1,4 @@
-import { execFile, execFileSync } from 'node:child_process';
+import { execFile, execFileSync, spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
@@ -17,6 +17,12 @@ describe.skipIf(noWebgpu)(`WebGPU${noWebgpu ? ` (skipped: ${noWebgpu})` : ''}`, 
   it('survives forced collections of everything that its user let go of', () => {
     const args = ['--expose-gc', script('forced-gc.ts'), 'webgpu'];
     expect(execFileSync(process.execPath, args, { encoding: 'utf8' })).toBe('survived\n');
+  });
+
+  it.each(['alive', 'disposed'])('leaves a process with its exit code, though a run is going: %s', (how) => {
+    const args = [script('exit-while-running.ts'), 'webgpu', how];
+    const { status, signal, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
+    expect({ status, signal, stderr }).toEqual({ status: 7, signal: null, stderr: '' });
   });
 
   it('is what auto takes where there is no CUDA', () => {

@@ -14,7 +14,7 @@ import type {
 } from '../../../runner/engine/sampler/completion.ts';
 import type { SampledModel } from '../../../runner/engine/sampler/sampled-model.ts';
 import { SlotSampler } from '../../../runner/engine/sampler/slot-sampler.ts';
-import type { SlotLimits } from '../../../runner/engine/sampler/slot-sampler.ts';
+import type { SlotLimits } from '../../../runner/engine/sampler/slot-limits.ts';
 import { smallConfig } from '../learner/provider-cases.ts';
 import { livelyWeights, sequence } from '../learner/support.ts';
 

@@ -57,6 +57,7 @@ export async function startBench(
     name: 'bench',
     accelerator: 'cpu',
     memoryGb: 1,
+    device: 'cpu',
     labels: {},
     modelRoots: [],
     scratch,

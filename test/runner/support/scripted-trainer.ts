@@ -46,6 +46,9 @@ async function snapshot({ claim, scratch }: StartMessage, number: number, megaby
     cpu: 'none',
     node: '0',
     memory_bytes: 0,
+    device: 'cpu',
+    precision: 'float32' as const,
+    cache_tokens: 1,
   };
   const data = Float32Array.from({ length: Math.max(4, megabytes << 18) }, (_, at) => (at * number) % 1009);
   await writeSnapshot(

@@ -8,15 +8,18 @@ import {
   hiddenEndBytes,
   paddedLength,
 } from '../../../../api/contract/memory/activations.ts';
+import { cacheTokenBytes, slotLimits } from '../../../../api/contract/memory/cache.ts';
 import { parameterCount } from '../../../../api/contract/memory/parameters.ts';
 import type { ModelSizes } from '../../../../api/contract/model-shape.ts';
 import { modelSizes } from '../../../../api/contract/model-shape.ts';
 import { publishedModels } from '../../../../infra/published-models.ts';
 import { microBatchBytes, planMicroBatches } from '../../../../runner/engine/learner/memory-plan.ts';
 import { bucketLength } from '../../../../runner/engine/learner/micro-batches.ts';
-import type { DecoderConfig } from '../../../../runner/engine/models/config.ts';
-import { hfModelConfig, parseModelConfig } from '../../../../runner/engine/models/config.ts';
+import { cacheTokenBytes as cacheTokenBytesOf } from '../../../../runner/engine/memory-budget.ts';
+import { hfModelConfig } from '../../../../runner/engine/models/config.ts';
 import { parameterLayout } from '../../../../runner/engine/models/parameters.ts';
+import { defaultSlotLimits } from '../../../../runner/engine/sampler/slot-limits.ts';
+import { configOf } from '../../../support/published-config.ts';
 
 const tiny: readonly ModelSizes[] = (['llama', 'qwen2', 'qwen3'] as const).map((modelType) => ({
   modelType,
@@ -31,25 +34,6 @@ const tiny: readonly ModelSizes[] = (['llama', 'qwen2', 'qwen3'] as const).map((
   tieWordEmbeddings: modelType === 'qwen2',
 }));
 const all = [...Object.values(publishedModels), ...tiny];
-
-function configOf(sizes: ModelSizes): DecoderConfig {
-  const json = {
-    model_type: sizes.modelType,
-    vocab_size: sizes.vocabSize,
-    hidden_size: sizes.hiddenSize,
-    intermediate_size: sizes.intermediateSize,
-    num_hidden_layers: sizes.layers,
-    num_attention_heads: sizes.heads,
-    num_key_value_heads: sizes.kvHeads,
-    head_dim: sizes.headSize,
-    max_position_embeddings: sizes.maxPositions,
-    rms_norm_eps: 1e-6,
-    rope_theta: 1e6,
-    hidden_act: 'silu',
-    tie_word_embeddings: sizes.tieWordEmbeddings,
-  };
-  return parseModelConfig(json, 'sizes');
-}
 
 const lengths = [1, 8, 9, 63, 65, 100, 511, 512, 1000, 2047, 4096, 5001, 16_384, 24_577, 40_960];
 
@@ -74,6 +58,16 @@ describe('the engine', () => {
         blockInputBytes(sizes, S) + hiddenEndBytes(sizes, S) + blockBytes(sizes, S) + headBytes(sizes, S);
       expect([S, reckoned]).toEqual([S, plan.bytes]);
       expect(microBatchBytes(config, plan)).toBe(reckoned);
+    }
+  });
+
+  it('samples with the limits that are reckoned with, in caches of as many bytes a token', () => {
+    expect(slotLimits).toEqual(defaultSlotLimits);
+    for (const sizes of all) {
+      const config = configOf(sizes);
+      expect(cacheTokenBytesOf(config, 'cpu')).toBe(cacheTokenBytes(sizes, 4));
+      // On a device batches of all sizes have caches of their own, together twice the largest.
+      expect(cacheTokenBytesOf(config, 'webgpu')).toBe(2 * cacheTokenBytes(sizes, 4));
     }
   });
 });

@@ -1,0 +1,25 @@
+// The probe: forked by the supervisor before it registers, it makes a runtime with the provider that MILLRACE_ACCELERATOR
+// names, says what came of it, and ends. What a driver does to a process happens here, not in the supervisor.
+import { chooseOperands, precisionOf } from './engine/models/operand-choice.ts';
+import { createRuntime } from './engine/ort/create.ts';
+import { ProviderUnavailable } from './engine/ort/provider.ts';
+import type { Provider } from './engine/ort/runtime.ts';
+import type { FromProbe } from './ipc.ts';
+
+async function probe(): Promise<FromProbe> {
+  const told: string[] = [];
+  const tell = (message: string) => void told.push(message);
+  try {
+    const provider = process.env['MILLRACE_ACCELERATOR'] as Provider | 'auto';
+    const runtime = createRuntime({ provider, tell, warn: tell });
+    const { operands, instead } = await chooseOperands(runtime);
+    if (instead !== undefined) tell(instead);
+    runtime[Symbol.dispose]();
+    return { type: 'found', provider: runtime.provider, precision: precisionOf(operands), told };
+  } catch (error) {
+    if (!(error instanceof ProviderUnavailable)) throw error;
+    return { type: 'unavailable', message: error.message };
+  }
+}
+
+process.send?.(await probe(), () => process.exit());

@@ -1,0 +1,64 @@
+// The policy of an attempt: model files become a learner and a sampler where the runtime computes. What was read into memory
+// for that is let go of: after this the weights exist once.
+import type { Claim } from '../../api/contract/runner.ts';
+import type { Policy } from '../cascade/policy.ts';
+import type { ModelFileName } from '../checkpoint/model-files.ts';
+import { Learner } from '../engine/learner/learner.ts';
+import { memoryBudgets } from '../engine/memory-budget.ts';
+import { chooseOperands } from '../engine/models/operand-choice.ts';
+import type { OperandChoice } from '../engine/models/operand-choice.ts';
+import type { Runtime } from '../engine/ort/runtime.ts';
+import { Scope } from '../engine/ort/scope.ts';
+import { SlotSampler } from '../engine/sampler/slot-sampler.ts';
+import type { Device, Inputs } from '../ipc.ts';
+import { loadModel } from './load-model.ts';
+import { loadTuning } from './load-tuning.ts';
+import type { LoadedTuning } from './load-tuning.ts';
+
+/** What is trained, without the first values. */
+export type TunedPart = Omit<LoadedTuning, 'adapters'>;
+
+export interface OpenPolicy extends Policy, Disposable {
+  /** Carried into every checkpoint. */
+  readonly files: ReadonlyMap<ModelFileName, string>;
+  readonly tuning: TunedPart | undefined;
+  readonly choice: OperandChoice;
+  readonly cacheTokens: number;
+}
+
+export async function openPolicy(
+  runtime: Runtime,
+  { spec }: Pick<Claim, 'spec'>,
+  inputs: Inputs,
+  device: Device,
+): Promise<OpenPolicy> {
+  const { init, tuning: wanted } = spec.model;
+  const model = await loadModel(init, inputs, spec.seed, wanted.method);
+  const tuning = await loadTuning(spec, model, inputs.resume);
+  const choice = await chooseOperands(runtime);
+  const budgets = memoryBudgets(model.config, tuning?.lora, {
+    provider: device.provider,
+    // Of RAM the learner takes what there is: what a runner is told to register changes no rounding.
+    memoryBytes: device.provider === 'cpu' ? undefined : device.memoryGb * 1e9,
+  });
+  const scope = new Scope();
+  try {
+    const { operands } = choice;
+    const memoryBytes = budgets.activationBytes;
+    const options = { tuning, operands, memoryBytes };
+    const learner = scope.own(await Learner.create(runtime, model.config, model.weights, options));
+    return {
+      tokenizer: model.tokenizer,
+      learner,
+      sampler: scope.own(new SlotSampler(runtime, learner, budgets.slots)),
+      files: model.files,
+      tuning: tuning && { lora: tuning.lora, config: tuning.config, baseSha256: tuning.baseSha256 },
+      choice,
+      cacheTokens: budgets.slots.cacheTokens,
+      [Symbol.dispose]: () => scope[Symbol.dispose](),
+    };
+  } catch (error) {
+    scope[Symbol.dispose]();
+    throw error;
+  }
+}

@@ -63,9 +63,10 @@ function runSuites(results: string): SuiteReport {
   const suites = webgpuSuites(tree);
   const raw = join(results, 'vitest.json');
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${raw}`];
-  // One after the other: they share one device.
+  // One after the other: they share one device. What they compute is tested, not how long a slow device takes for it.
+  const patience = ['--testTimeout=600000', '--hookTimeout=600000'];
   const { status } = node(
-    ['node_modules/vitest/vitest.mjs', 'run', '--maxWorkers=1', ...reporters, ...suites],
+    ['node_modules/vitest/vitest.mjs', 'run', '--maxWorkers=1', ...patience, ...reporters, ...suites],
     'status',
   );
   const report = readReport(readFileSync(raw, 'utf8'), tree, suites);

@@ -12,7 +12,10 @@ export function spec(name: string, changes: Partial<ExpandedSpec> = {}): Expande
   return expandedSpec.parse({
     type: 'sft',
     name,
-    model: { init: { from: 'config', config: shape, tokenizer: { type: 'characters', alphabet: 'ab' } } },
+    model: {
+      init: { from: 'config', config: shape, tokenizer: { type: 'characters', alphabet: 'ab' } },
+      tuning: { method: 'full' },
+    },
     stages: [{ kind: 'sft', name: 'sft', domain: 'sft', data: datasetId, steps: 4 }],
     evaluate: { after: 'stage', suites: [] },
     ...changes,

@@ -10,6 +10,7 @@ import type { KeyValueCache } from './cache.ts';
 import type { Draw, DrawVariant } from './choose.ts';
 import type { CacheShape } from './cached-blocks.ts';
 import { decodeGraph, prefillGraph } from './graphs.ts';
+import { prefillLimit } from './prefill-limit.ts';
 import type { SamplerWeights } from './sampled-model.ts';
 
 interface Buffers {
@@ -49,6 +50,8 @@ export class SamplingPrograms implements Disposable {
   readonly cache: KeyValueCache;
   /** [V]: added to the logits by the biased variants, for all rows alike. */
   readonly logitBias: Float32Array;
+  /** Tokens of a prompt that one run computes, at most. */
+  readonly prefillLimit: number;
   readonly #runtime: Runtime;
   readonly #config: DecoderConfig;
   readonly #weights: SamplerWeights;
@@ -64,7 +67,9 @@ export class SamplingPrograms implements Disposable {
     weights: SamplerWeights,
     rows: number,
     capacity: number,
+    prefillTokens: number,
   ) {
+    this.prefillLimit = prefillTokens;
     this.#runtime = runtime;
     this.#config = config;
     this.#weights = weights;
@@ -82,7 +87,14 @@ export class SamplingPrograms implements Disposable {
     rows: number,
     capacity: number,
   ): Promise<SamplingPrograms> {
-    const programs = new SamplingPrograms(runtime, config, weights, rows, capacity);
+    const programs = new SamplingPrograms(
+      runtime,
+      config,
+      weights,
+      rows,
+      capacity,
+      await prefillLimit(runtime, config),
+    );
     const { cos, sin } = rotaryTables(config, capacity);
     await programs.#tables['cos']!.write(cos);
     await programs.#tables['sin']!.write(sin);

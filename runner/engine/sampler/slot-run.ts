@@ -102,16 +102,23 @@ export class SlotRun {
   /** All but the last token of the prompt into the prompt's row; nothing to do for the neighbour of the same group. */
   async #prefill(prompt: Int32Array, length: number): Promise<void> {
     if (prompt === this.#prefilled) return;
-    // What lies beyond `length` in the bucket writes cache entries that decoding overwrites before it reads them.
-    const S = Math.min(bucketLength(length), this.#programs.cache.capacity);
+    for (let begin = 0; begin < length; begin += this.#programs.prefillLimit)
+      await this.#prefillFrom(begin, prompt.subarray(0, length));
+    this.#prefilled = prompt;
+  }
+
+  async #prefillFrom(begin: number, tokens: Int32Array): Promise<void> {
+    const { prefillLimit, cache } = this.#programs;
+    const count = Math.min(prefillLimit, tokens.length - begin);
+    // What lies beyond the tokens in the bucket writes cache entries that are overwritten before they are read.
+    const S = Math.min(bucketLength(count), cache.capacity - begin);
     const program = await this.#programs.prefill(S);
     program.tokens.fill(0);
-    program.tokens.set(prompt.subarray(0, length));
-    for (let s = 0; s < S; s += 1) program.positions[s] = BigInt(s);
-    program.lastPositions[0] = S - 1;
-    program.longest[0] = S;
+    program.tokens.set(tokens.subarray(begin, begin + count));
+    for (let s = 0; s < S; s += 1) program.positions[s] = BigInt(begin + s);
+    program.lastPositions[0] = begin + S - 1;
+    program.longest[0] = begin + S;
     await program.binding.run();
-    this.#prefilled = prompt;
   }
 
   /** Rows to decode: a power of two that covers every slot at work, after moving them together if that halves it. */

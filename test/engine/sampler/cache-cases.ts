@@ -92,6 +92,11 @@ export function cacheCases(make: () => Runtime): void {
     expect(new Set(completions.map(({ tokens }) => String(tokens))).size).toBeGreaterThan(1);
   });
 
+  it('a long prompt is computed like a short one, whatever kernel a device has for it', async () => {
+    const requests = [31, 32, 33, 48, 57].map((length, i) => request(prompt(length, i), i, 4));
+    await expectScored(requests, await generate(requests));
+  });
+
   it('a prompt that comes in later leaves the rows at work as they are', async () => {
     // Two rows; the first ends early and the third request is prefilled while the second is at work.
     const requests = [

@@ -1,6 +1,7 @@
 // Which models fit on a GPU of which size, by the memory arithmetic alone: the tables of decisions/0012, which a test
 // holds to this. `node infra/model-sizes.ts` prints them.
-import { memoryNeed } from '../api/contract/memory/need.ts';
+import { asBuilt, asDesigned, memoryNeed } from '../api/contract/memory/need.ts';
+import type { Storage } from '../api/contract/memory/need.ts';
 import type { Tuning } from '../api/contract/memory/parameters.ts';
 import { parameterCount } from '../api/contract/memory/parameters.ts';
 import { loraModules } from '../api/contract/tuning.ts';
@@ -24,9 +25,9 @@ interface Column {
 }
 
 /** Training and sampling of sequences of `tokens`, prompt included. */
-function needed(sizes: ModelSizes, tuning: Tuning, tokens: number): number {
+function needed(sizes: ModelSizes, tuning: Tuning, tokens: number, storage: Storage = asBuilt): number {
   const lengths = { trained: tokens, sampled: tokens, sequences: cacheTokens / tokens };
-  const need = memoryNeed(sizes, tuning, 'cuda', lengths);
+  const need = memoryNeed(sizes, tuning, 'cuda', lengths, storage);
   return need.bytes + need.decoding.bytes;
 }
 
@@ -35,6 +36,10 @@ const columns: readonly Column[] = [
   { title: 'full, 16K', bytes: (sizes) => needed(sizes, full, 16_384) },
   { title: 'LoRA r64, 4K', bytes: (sizes) => needed(sizes, lora, 4096) },
   { title: 'LoRA r64, 16K', bytes: (sizes) => needed(sizes, lora, 16_384) },
+  {
+    title: 'LoRA r64, 4K, base and caches in 16 bits (not built)',
+    bytes: (sizes) => needed(sizes, lora, 4096, asDesigned),
+  },
   {
     title: 'full, 4K, moments on the host (not built)',
     bytes: (sizes) => needed(sizes, full, 4096) - 8 * parameterCount(sizes),
@@ -80,11 +85,8 @@ const ofEachDevice = new Set(['hidden_ends', 'block', 'head']);
  * Optimizer: each holds the 16-bit copy, activations and cache whole, and its share of weights, gradients and moments.
  */
 function ofEach(sizes: ModelSizes, gpus: number, cut: 'layers' | 'optimizer'): number {
-  const { lines, decoding } = memoryNeed(sizes, full, 'cuda', {
-    trained: 4096,
-    sampled: 4096,
-    sequences: cacheTokens / 4096,
-  });
+  const lengths = { trained: 4096, sampled: 4096, sequences: cacheTokens / 4096 };
+  const { lines, decoding } = memoryNeed(sizes, full, 'cuda', lengths, asDesigned);
   const shared = new Set(['weights', 'gradients', 'moments']);
   const isCut = (name: string): boolean => (cut === 'layers' ? !ofEachDevice.has(name) : shared.has(name));
   const bytes = lines.reduce((total, line) => total + line.bytes / (isCut(line.name) ? gpus : 1), 0);

@@ -30,6 +30,7 @@ test('what the decision concludes stands in its table', () => {
   const [, full4k] = row(192);
   expect(full4k).toBe('Qwen3-8B');
   expect(row(141).at(-1)).toContain('Qwen3-8B');
-  expect(row(40)[3]).toBe('Qwen3-8B');
-  expect(row(80)[3]).toBe('Qwen3-14B');
+  expect(row(40)[3]).toBe('Qwen3-4B');
+  expect(row(80)[3]).toBe('Qwen3-8B');
+  expect([row(40)[5], row(80)[5]]).toEqual(['Qwen3-8B', 'Qwen3-14B']);
 });

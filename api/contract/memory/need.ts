@@ -2,8 +2,8 @@
 // Pure arithmetic of sizes: `explain` prints it and the API refuses by it what no runner could hold. Not in it: the
 // process and its libraries, what a driver keeps for itself, fragmentation.
 //
-// Precision: master weights, gradients, moments and activations in float32; matrix inputs, frozen weights and caches in
-// float32 on cpu and in 16 bits elsewhere (float16 on webgpu, bfloat16 on cuda).
+// Precision: everything is held in float32. On devices products cast to 16 bits on the way; frozen weights, caches and a
+// copy for sampling that are held in 16 bits are designed, not built (ADR 0012): `asDesigned` reckons them.
 import type { Issue } from '../issues.ts';
 import type { ModelSizes } from '../model-shape.ts';
 import type { Accelerator } from '../names.ts';
@@ -42,43 +42,53 @@ export interface MemoryNeed {
   readonly decoding: { readonly rows: number; readonly bytes: number };
 }
 
-/** Bytes of an element of matrix inputs, frozen weights and caches. */
-export const elementBytes: Readonly<Record<Accelerator, number>> = { cpu: 4, webgpu: 2, cuda: 2 };
+export interface Storage {
+  /** Bytes of an element of frozen weights and caches. */
+  readonly elementBytes: number;
+  /** Full tuning keeps a 16-bit copy of the weights for products and sampler. */
+  readonly copy: boolean;
+}
+
+/** What the engine holds, on every accelerator. */
+export const asBuilt: Storage = { elementBytes: 4, copy: false };
+/** What it is to hold on devices. */
+export const asDesigned: Storage = { elementBytes: 2, copy: true };
 
 export function memoryNeed(
   sizes: ModelSizes,
   tuning: Tuning,
   accelerator: Accelerator,
   lengths: Lengths,
+  storage: Storage = asBuilt,
 ): MemoryNeed {
   const lines = [
-    ...weightLines(sizes, tuning, elementBytes[accelerator]),
+    ...weightLines(sizes, tuning, storage),
     ...activationLines(sizes, lengths.trained),
-    ...cacheLines(sizes, elementBytes[accelerator], lengths.sampled),
+    ...cacheLines(sizes, storage.elementBytes, lengths.sampled),
   ];
   const bytes = lines.reduce((total, line) => total + line.bytes, 0);
-  return { accelerator, lines, bytes, decoding: decodingRows(sizes, elementBytes[accelerator], lengths) };
+  return { accelerator, lines, bytes, decoding: decodingRows(sizes, storage.elementBytes, lengths) };
 }
 
 /** In 10^9 bytes, rounded up to a thousandth: what is compared is what is shown. */
 export const gigabytes = (bytes: number): number => Math.ceil(bytes / 1e6) / 1e3;
 
-function weightLines(sizes: ModelSizes, tuning: Tuning, element: number): MemoryLine[] {
+function weightLines(sizes: ModelSizes, tuning: Tuning, { elementBytes, copy }: Storage): MemoryLine[] {
   const model = parameterCount(sizes);
   const trained = tuning.method === 'full' ? model : adapterCount(sizes, tuning);
   const whose = tuning.method === 'full' ? `${model} parameters` : `${trained} parameters of adapters`;
   const frozen = {
     name: 'frozen',
-    bytes: element * model,
-    what: `${model} frozen parameters, F32 on cpu, 16 bits elsewhere`,
+    bytes: elementBytes * model,
+    what: `${model} frozen parameters, ${elementBytes === 4 ? 'F32' : '16 bits'}`,
   };
-  const copy = { name: 'copy', bytes: 2 * model, what: 'matrix inputs of training and sampler, 16 bits' };
+  const half = { name: 'copy', bytes: 2 * model, what: 'matrix inputs of training and sampler, 16 bits' };
   return [
     ...(tuning.method === 'lora' ? [frozen] : []),
     { name: 'weights', bytes: 4 * trained, what: `${whose}, F32` },
     { name: 'gradients', bytes: 4 * trained, what: 'F32' },
     { name: 'moments', bytes: 8 * trained, what: 'two of AdamW, F32' },
-    ...(tuning.method === 'full' && element < 4 ? [copy] : []),
+    ...(tuning.method === 'full' && copy ? [half] : []),
   ];
 }
 

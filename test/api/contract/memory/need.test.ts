@@ -7,7 +7,7 @@ import {
   wholeBlockBytes,
 } from '../../../../api/contract/memory/activations.ts';
 import { cacheTokenBytes } from '../../../../api/contract/memory/cache.ts';
-import { memoryNeed } from '../../../../api/contract/memory/need.ts';
+import { asBuilt, asDesigned, memoryNeed } from '../../../../api/contract/memory/need.ts';
 import { adapterCount, parameterCount } from '../../../../api/contract/memory/parameters.ts';
 import { loraModules } from '../../../../api/contract/tuning.ts';
 import type { ModelSizes } from '../../../../api/contract/model-shape.ts';
@@ -33,7 +33,8 @@ describe('the table of models and bytes', () => {
   });
 
   it('plus a 16-bit copy', () => {
-    const full = (sizes: ModelSizes) => memoryNeed(sizes, { method: 'full' }, 'cuda', none).bytes / 1e9;
+    const full = (sizes: ModelSizes) =>
+      memoryNeed(sizes, { method: 'full' }, 'cuda', none, asDesigned).bytes / 1e9;
     expectRow(['10.7', '31', '72', '147'], full);
   });
 
@@ -41,7 +42,7 @@ describe('the table of models and bytes', () => {
     expectRow(['0.6', '1.1', '2.1', '2.8'], (sizes) => (16 * adapterCount(sizes, lora)) / 1e9);
     expectRow(['1.2', '3.4', '8.0', '16.4'], (sizes) => (2 * parameterCount(sizes)) / 1e9);
     for (const sizes of columns)
-      expect(memoryNeed(sizes, lora, 'cuda', none).bytes).toBe(
+      expect(memoryNeed(sizes, lora, 'cuda', none, asDesigned).bytes).toBe(
         16 * adapterCount(sizes, lora) + 2 * parameterCount(sizes),
       );
   });
@@ -83,14 +84,19 @@ describe('the need', () => {
     expect(new Set(need.lines.map(({ name }) => name)).size).toBe(need.lines.length);
   });
 
-  it('keeps F32 for everything on cpu, and halves what is not trained elsewhere', () => {
-    expect(bytesOf('copy', sizes, { method: 'full' }, 'cpu', worked)).toBe(0);
-    expect(bytesOf('frozen', sizes, lora, 'cpu', worked)).toBe(4 * parameterCount(sizes));
-    expect(bytesOf('frozen', sizes, lora, 'webgpu', worked)).toBe(2 * parameterCount(sizes));
-    const cache = (accelerator: 'cpu' | 'cuda') =>
-      bytesOf('cache', sizes, { method: 'full' }, accelerator, worked);
-    expect(cache('cpu')).toBe(2 * cache('cuda'));
-    expect(cache('cuda')).toBe(2 * 4096 * 114_688);
+  it('holds everything in F32, as built; as designed, what is not trained in 16 bits', () => {
+    for (const accelerator of ['cpu', 'webgpu', 'cuda'] as const) {
+      expect(bytesOf('copy', sizes, { method: 'full' }, accelerator, worked)).toBe(0);
+      expect(bytesOf('frozen', sizes, lora, accelerator, worked)).toBe(4 * parameterCount(sizes));
+    }
+    expect(bytesOf('frozen', sizes, lora, 'webgpu', worked, asDesigned)).toBe(2 * parameterCount(sizes));
+    expect(bytesOf('copy', sizes, { method: 'full' }, 'cuda', worked, asDesigned)).toBe(
+      2 * parameterCount(sizes),
+    );
+    const cache = (storage: typeof asDesigned) =>
+      bytesOf('cache', sizes, { method: 'full' }, 'cuda', worked, storage);
+    expect(cache(asBuilt)).toBe(2 * cache(asDesigned));
+    expect(cache(asDesigned)).toBe(2 * 4096 * 114_688);
   });
 
   it('trains nothing and samples nothing for nothing', () => {

@@ -310,7 +310,8 @@ describe('serving runners', () => {
     client.abort();
     await until(() => said('the client has gone') !== undefined, 'the runner notices');
     const { completion_tokens } = JSON.parse(said('the client has gone')!) as { completion_tokens: number };
-    expect(completion_tokens).toBeLessThan(3_000);
+    // Not written to its end, however late a busy machine lets the news through.
+    expect(completion_tokens).toBeLessThan(4_000);
   });
 
   it('that die in the middle end the stream with an error, and the model is served no more', async () => {

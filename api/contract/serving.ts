@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { checkpointId, name } from './names.ts';
 
-export const servingId = z.string().regex(/^srv_[0-9a-z]{20,40}$/, 'a serving runner’s id looks like srv_…');
+const servingId = z.string().regex(/^srv_[0-9a-z]{20,40}$/, 'a serving runner’s id looks like srv_…');
 
 /** Names that a model is served by; `ckpt_…` is kept for checkpoints. */
 export const servedName = z

@@ -43,7 +43,7 @@ export interface MemoryNeed {
 }
 
 /** Bytes of an element of matrix inputs, frozen weights and caches. */
-export const elementBytes: Readonly<Record<Accelerator, number>> = { cpu: 4, webgpu: 2, cuda: 2 };
+const elementBytes: Readonly<Record<Accelerator, number>> = { cpu: 4, webgpu: 2, cuda: 2 };
 
 export function memoryNeed(
   sizes: ModelSizes,

@@ -5,10 +5,14 @@ import type { Database } from './connect.ts';
 import { newId } from './ids.ts';
 import { servingRunners, type ServingRunnerRow } from './schema.ts';
 
-/** Id of the registration. Those of runners that have been gone for a day are deleted on the way. */
+/** Registrations of runners that have been gone for a day, of all projects. */
+export async function forgetGone(db: Database): Promise<void> {
+  await db.delete(servingRunners).where(sql`last_seen_at < now() - interval '1 day'`);
+}
+
+/** Id of the registration. */
 export async function registerServing(db: Database, projectId: string, given: ServeRequest): Promise<string> {
   const id = newId('srv');
-  await db.delete(servingRunners).where(sql`last_seen_at < now() - interval '1 day'`);
   await db.insert(servingRunners).values({
     id,
     projectId,

@@ -9,10 +9,10 @@ import type { ModelSizes } from '../api/contract/model-shape.ts';
 import { publishedModels } from './published-models.ts';
 
 /** GB as devices are sold. */
-export const gpuSizes = [8, 12, 16, 24, 40, 48, 80, 96, 141, 192] as const;
+const gpuSizes = [8, 12, 16, 24, 40, 48, 80, 96, 141, 192] as const;
 
 /** What driver, libraries and fragmentation take is not in the arithmetic. */
-export const usableShare = 0.9;
+const usableShare = 0.9;
 /** Of answers decoded together: 8 of 4K, or 2 of 16K. */
 const cacheTokens = 32_768;
 

@@ -32,6 +32,8 @@ function openFile(url: URL): ObjectStore {
 function s3Options(url: URL, env: StoreEnv): S3Options {
   const { href, hostname: bucket } = url;
   if (bucket === '') throw refuse(href, 'the bucket is missing; use s3://bucket/prefix');
+  // Ignored, it would be a second spelling of the bucket.
+  if (url.port !== '') throw refuse(href, 'a bucket has no port; S3_ENDPOINT says where the server is');
   const prefix = decodePath(url);
   const problem = prefix === '' ? undefined : keyProblem(prefix);
   if (problem !== undefined) throw refuse(href, `the prefix is not usable: ${problem}`);

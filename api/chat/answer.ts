@@ -3,10 +3,14 @@ import type { ChatChunk, ChatCompletion, FinishReason } from '../contract/chat.t
 import { chatErrorOf } from '../contract/chat-error.ts';
 import { ProblemError, problemOf } from '../problem.ts';
 
+/** Characters of all choices together, at most: a runner that never ends must not fill the memory of the service. */
+const mostChars = 1 << 26;
+
 /** The chunks gathered. @throws ProblemError where they do not come to an end. */
 export async function gather(chunks: AsyncIterable<ChatChunk>): Promise<ChatCompletion> {
   const choices = new Map<number, { content: string; thinking: string; finish: FinishReason }>();
   let last: ChatChunk | undefined;
+  let chars = 0;
   for await (const chunk of chunks) {
     last = chunk;
     for (const { index, delta, finish_reason } of chunk.choices) {
@@ -14,6 +18,12 @@ export async function gather(chunks: AsyncIterable<ChatChunk>): Promise<ChatComp
       choice.content += delta.content ?? '';
       choice.thinking += delta.reasoning_content ?? '';
       choice.finish = finish_reason ?? choice.finish;
+      chars += (delta.content ?? '').length + (delta.reasoning_content ?? '').length;
+      if (chars > mostChars)
+        throw new ProblemError(
+          'serving_runner_lost',
+          `the runner's answer has more than ${mostChars} characters`,
+        );
       choices.set(index, choice);
     }
   }

@@ -34,12 +34,13 @@ export async function askRunner(
       redirect: 'manual',
       signal: stop,
     });
-    silence.heard();
     const isStream = /^text\/event-stream\b/.test(response.headers.get('content-type') ?? '');
+    silence.heard();
     if (response.ok && isStream && response.body !== null)
       return { chunks: readChunks(response.body, silence, signal) };
-    silence.end();
+    // Still under watch: a refusal that comes in drops is as good as none.
     await refuseAs(response);
+    silence.end();
     return undefined;
   } catch (error) {
     silence.end();

@@ -35,7 +35,7 @@ export function chatErrorOf(problem: Pick<Problem, 'status' | 'code' | 'detail' 
 }
 
 /** `/messages/0/role` as `messages[0].role`. */
-export function paramOf(issue: Issue | undefined): string | null {
+function paramOf(issue: Issue | undefined): string | null {
   if (issue === undefined || issue.pointer === '') return null;
   const keys = issue.pointer.slice(1).split('/');
   return keys

@@ -18,7 +18,7 @@ const textPart = z.strictObject({
   text: z.string(),
 });
 
-export const chatMessage = z.strictObject({
+const chatMessage = z.strictObject({
   role: z.enum(['system', 'developer', 'user', 'assistant'], {
     error: 'roles are system, developer (taken as system), user and assistant; tools are not supported',
   }),
@@ -178,7 +178,7 @@ export const chatCompletion = z
   .meta({ id: 'ChatCompletion' });
 export type ChatCompletion = z.infer<typeof chatCompletion>;
 
-export const servedModel = z
+const servedModel = z
   .object({
     id: z.string(),
     object: z.literal('model'),

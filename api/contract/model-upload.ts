@@ -1,10 +1,8 @@
 // Uploading a model in Hugging Face layout: its files with size and hash first, then each file's bytes. The upload's id is
 // the hash of that list, so the same model is one upload however often it is sent.
 import { z } from 'zod';
+import { modelType } from './model-shape.ts';
 import { sha256 } from './names.ts';
-
-/** Architectures that the engine computes, by `model_type`. A test holds this against the engine's own families. */
-export const supportedModelTypes = ['llama', 'qwen2', 'qwen3'] as const;
 
 /** The files of a model that a job reads. */
 export const modelFileName = z
@@ -58,11 +56,11 @@ export const modelUpload = z
 export type ModelUpload = z.infer<typeof modelUpload>;
 
 const config = z.looseObject({
-  model_type: z.enum(supportedModelTypes, {
+  model_type: z.enum(modelType.options, {
     error: ({ input }) =>
       input === undefined
         ? 'is missing'
-        : `${JSON.stringify(input)} is not supported: ${supportedModelTypes.join(', ')} are`,
+        : `${JSON.stringify(input)} is not supported: ${modelType.options.join(', ')} are`,
   }),
 });
 

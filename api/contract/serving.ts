@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { checkpointId, name } from './names.ts';
 
-export const servingId = z.string().regex(/^srv_[0-9a-z]{20,40}$/, 'a serving runner’s id looks like srv_…');
+const servingId = z.string().regex(/^srv_[0-9a-z]{20,40}$/, 'a serving runner’s id looks like srv_…');
 
 /** Names that a model is served by; `ckpt_…` is kept for checkpoints. */
 export const servedName = z
@@ -13,16 +13,21 @@ export const servedName = z
     'letters, digits and "._/:-", at most 128, starting with a letter or digit, and not with ckpt_',
   );
 
-/** The only host of a cloud's that hands out its credentials to whoever asks has such an address. */
-const isLinkLocal = (host: string): boolean =>
-  /^169\.254\./.test(host) || /^\[fe[89ab]/i.test(host) || /^\[::ffff:a9fe:/i.test(host);
+/** Where clouds hand out credentials to whoever asks: link-local addresses, and the one of AWS in IPv6 that is none. */
+const isMetadataHost = (host: string): boolean =>
+  /^169\.254\./.test(host) ||
+  /^\[fe[89ab]/i.test(host) ||
+  /^\[::ffff:a9fe:/i.test(host) ||
+  host === '[fd00:ec2::254]';
 
 function urlProblem(text: string): string | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol)) return 'must be an http(s) URL';
   if (url.username !== '' || url.password !== '') return 'must hold no user and password';
   if (url.search !== '' || url.hash !== '') return 'must have no query and no fragment';
-  return isLinkLocal(url.hostname) ? 'must not be a link-local address' : undefined;
+  return isMetadataHost(url.hostname)
+    ? 'must not be a link-local address, nor that of a metadata service'
+    : undefined;
 }
 
 export const advertisedUrl = z

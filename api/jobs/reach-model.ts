@@ -5,14 +5,15 @@ import { text } from 'node:stream/consumers';
 import { z } from 'zod';
 import { getCheckpoint } from '../../db/checkpoints/get.ts';
 import { StoreError } from '../../store/error.ts';
-import { keyProblem } from '../../store/keys.ts';
 import type { ObjectStore } from '../../store/store.ts';
 import type { Services } from '../context.ts';
 import { ownSizes } from '../contract/memory/spec-need.ts';
 import type { ModelSizes } from '../contract/model-shape.ts';
 import { modelSizes } from '../contract/model-shape.ts';
 import type { JobSpec } from '../contract/spec.ts';
+import { pushedFolder } from '../models/upload.ts';
 import { ProblemError } from '../problem.ts';
+import { keyOfAddress } from './key-of-address.ts';
 
 export interface ReachedModel {
   readonly sizes?: ModelSizes | undefined;
@@ -23,42 +24,45 @@ export interface ReachedModel {
 /** A config.json is a few kilobytes. */
 const mostBytes = 1 << 20;
 
-/** @throws ProblemError invalid_spec where config.json was reached and no model of ours could be read from it. */
+/**
+ * @throws ProblemError invalid_spec where config.json was reached and no model of ours could be read from it, and where a
+ * directory is named that is another's.
+ */
 export async function reachModel(
   { db, store }: Pick<Services, 'db' | 'store'>,
   projectId: string,
   spec: JobSpec,
 ): Promise<ReachedModel> {
   const { init } = spec.model;
-  if (init.from === 'config')
+  const ownKey = (uri: string, pointer: string): string | undefined => {
+    const key = keyOfAddress(store.describe(), uri);
+    if (key !== undefined && isForeign(key, projectId)) throw notYours(uri, pointer);
+    return key;
+  };
+  if (init.from === 'config') {
+    if ('uri' in init.tokenizer) ownKey(init.tokenizer.uri, '/model/init/tokenizer/uri');
     return { sizes: ownSizes(spec), positions: init.config.max_position_embeddings };
+  }
+  const pointer = init.from === 'hf' ? '/model/init/uri' : '/model/init/checkpoint';
   const key =
     init.from === 'hf'
-      ? keyBelow(store.describe(), init.uri)
+      ? ownKey(init.uri, pointer)
       : (await getCheckpoint(db, projectId, init.checkpoint))?.prefix;
-  if (key === undefined) return {};
-  if (init.from === 'hf') refuseForeign(key, projectId, init.uri);
-  const json = await readJson(store, `${key}config.json`);
+  const json = key === undefined ? undefined : await readJson(store, `${key}config.json`);
   if (json === undefined) return {};
-  const sizes = sizesIn(json, init.from === 'hf' ? '/model/init/uri' : '/model/init/checkpoint');
+  const sizes = sizesIn(json, pointer);
   return { sizes, positions: sizes.maxPositions };
 }
 
 /** Pushed models belong to a project; jobs and datasets are read by their ids, where whose they are is asked. */
-function refuseForeign(key: string, projectId: string, uri: string): void {
-  const pushed = /^models\/(prj_[^/]+)\//.exec(key);
-  const foreign = /^(jobs|datasets)\//.test(key) || (pushed !== null && pushed[1] !== projectId);
-  if (!foreign) return;
-  const message = `${uri} is no model directory of this project: push it with millrace push, or name a checkpoint by its id`;
-  throw new ProblemError('invalid_spec', message, { issues: [{ pointer: '/model/init/uri', message }] });
+function isForeign(key: string, projectId: string): boolean {
+  if (/^(jobs|datasets)\//.test(key)) return true;
+  return /^models\/proj_/.test(key) && !key.startsWith(`${pushedFolder(projectId)}/`);
 }
 
-/** The key prefix of a directory below the store's own URL. */
-function keyBelow(storeUrl: string, uri: string): string | undefined {
-  const root = storeUrl.endsWith('/') ? storeUrl : `${storeUrl}/`;
-  if (!uri.startsWith(root)) return undefined;
-  const key = `${uri.slice(root.length).replace(/\/+$/, '')}/`;
-  return keyProblem(`${key}config.json`) === undefined ? key : undefined;
+function notYours(uri: string, pointer: string): ProblemError {
+  const message = `${uri} is no model directory of this project: push it with millrace push, or name a checkpoint by its id`;
+  return new ProblemError('invalid_spec', message, { issues: [{ pointer, message }] });
 }
 
 async function readJson(store: ObjectStore, key: string): Promise<unknown> {

@@ -18,7 +18,10 @@ interface Place {
 const maxConfigBytes = 1 << 20;
 const headsAtOnce = 8;
 
-const folderOf = ({ projectId }: Place, id: string): string => `models/${projectId}/${id}`;
+/** Key of the folder of all that a project has brought. */
+export const pushedFolder = (projectId: string): string => `models/${projectId}`;
+
+const folderOf = ({ projectId }: Place, id: string): string => `${pushedFolder(projectId)}/${id}`;
 
 /** The upload of these files, whether begun before or now. */
 export async function beginUpload(place: Place, { files }: ModelUploadRequest): Promise<ModelUpload> {

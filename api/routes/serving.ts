@@ -2,7 +2,7 @@
 // registration are used for nothing but requests to that model by keys of the same project (api/chat/upstream.ts).
 import { createRoute } from '@hono/zod-openapi';
 import { getCheckpoint } from '../../db/checkpoints/get.ts';
-import { endServing, registerServing, touchServing } from '../../db/serving.ts';
+import { endServing, forgetGone, registerServing, touchServing } from '../../db/serving.ts';
 import type { Services } from '../context.ts';
 import { serveRequest, serveResponse, servingBeat, servingState } from '../contract/serving.ts';
 import { allow } from '../middleware/auth.ts';
@@ -59,6 +59,7 @@ export function servingRoutes(services: Services) {
       // Only what the project owns may be given out under its id.
       if (body.checkpoint !== null && (await getCheckpoint(db, projectId, body.checkpoint)) === undefined)
         throw notFound('checkpoint', body.checkpoint);
+      await forgetGone(db);
       const serving = await registerServing(db, projectId, body);
       return c.json({ serving, heartbeat_ms: heartbeatMs, lease_ms: leaseMs }, 200);
     })

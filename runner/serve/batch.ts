@@ -28,7 +28,8 @@ export class Batch {
   readonly #endIds: readonly number[];
   readonly #line: Drawing[] = [];
   readonly #atWork = new Set<Drawing>();
-  #running: Promise<void> | undefined;
+  #working = false;
+  #done: Promise<void> = Promise.resolve();
 
   constructor(sampler: SlotSampler, endIds: readonly number[], room: Room) {
     this.#sampler = sampler;
@@ -42,23 +43,32 @@ export class Batch {
 
   add(drawings: readonly Drawing[]): void {
     this.#line.push(...drawings);
-    this.#running ??= this.#work().finally(() => (this.#running = undefined));
+    if (!this.#working) this.#done = this.#work();
   }
 
   /** Resolves when nothing is at work and nothing waits. */
   async idle(): Promise<void> {
-    while (this.#running !== undefined) await this.#running;
+    while (this.#working) await this.#done;
   }
 
   async #work(): Promise<void> {
+    this.#working = true;
     for (let first = this.#first(); first !== undefined; first = this.#first()) {
       try {
         await this.#run(first.sampling);
       } catch (error) {
-        for (const drawing of this.#atWork) drawing.onError(error);
-        this.#atWork.clear();
+        this.#fail(first, error);
       }
     }
+    // At the last look at the line, not when the promise resolves: who comes in between would wait for nobody.
+    this.#working = false;
+  }
+
+  /** Those at work; and `first`, where it had not even begun (no memory for the caches), or it would be tried for ever. */
+  #fail(first: Drawing, error: unknown): void {
+    if (this.#line[0] === first) this.#atWork.add(this.#line.shift()!);
+    for (const drawing of this.#atWork) drawing.onError(error);
+    this.#atWork.clear();
   }
 
   async #run(sampling: Sampling): Promise<void> {

@@ -152,6 +152,13 @@ describe('event streams', () => {
     );
   });
 
+  test.each([
+    ['a line', 'x'.repeat(1 << 23)],
+    ['an event', `data: ${'x'.repeat(1 << 20)}\n`],
+  ])('%s without an end is an error, not memory', async (_, text) => {
+    await expect(read(new Array<string>(17).fill(text))).rejects.toThrow('an event has more than');
+  });
+
   test('a job that is not there ends the following at once; a service that is away does not', async () => {
     const event = {
       seq: 2,

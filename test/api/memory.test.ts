@@ -1,5 +1,6 @@
 // What a job needs is asked for when it is posted: refused where no registered runner could hold it, claimed only by one
 // that can, and taken where nothing is known.
+import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { JobDetail } from '../../api/contract/job.ts';
 import { gigabytes } from '../../api/contract/memory/need.ts';
@@ -129,22 +130,38 @@ describe('a model in the store', () => {
     expect((await post(large({ accelerator: 'webgpu' }, { model }))).status).toBe(201);
   });
 
-  test.each(['jobs/x', 'datasets/x', 'models/prj_other/x'])(
-    'is refused where it is not this project’s to name: %s',
-    async (folder) => {
-      await put(`${folder}/config.json`, JSON.stringify(hfConfig));
-      const model = { init: { from: 'hf', uri: `${api.store.describe()}/${folder}` } };
-      const { status, problem } = await post(large({}, { model }));
-      expect([status, problem.code]).toEqual([422, 'invalid_spec']);
-      expect(problem.issues).toMatchObject([
-        { pointer: '/model/init/uri', message: expect.stringContaining('of this project') },
-      ]);
-    },
+  const issuesOf = async (init: object) => {
+    const { status, problem } = await post(large({}, { model: { init } }));
+    return status === 201 ? [] : problem.issues?.map(({ pointer, message }) => `${pointer}: ${message}`);
+  };
+  const files = ['config.json', 'tokenizer.json', 'tokenizer_config.json', 'model.safetensors'].map(
+    (name) => ({ name, size: 1, sha256: 'a'.repeat(64) }),
   );
 
-  test('is not read by a path that climbs', async () => {
-    const outside = { init: { from: 'hf', uri: `${api.store.describe()}/models/../jobs/x` } };
-    expect((await post(large({}, { model: outside }))).status).toBe(201);
+  test('that another project has pushed is refused, the own one is taken', async () => {
+    const theirs = await api.client(api.strangerKey).beginModelUpload({ files });
+    const ours = await api.client().beginModelUpload({ files });
+    expect(theirs.uri).not.toBe(ours.uri);
+    expect(await issuesOf({ from: 'hf', uri: theirs.uri })).toEqual([
+      expect.stringMatching(/^\/model\/init\/uri: .* of this project/),
+    ]);
+    expect(await issuesOf({ from: 'hf', uri: ours.uri })).toEqual([]);
+    expect(await issuesOf({ from: 'config', config, tokenizer: { uri: theirs.uri } })).toEqual([
+      expect.stringMatching(/^\/model\/init\/tokenizer\/uri: .* of this project/),
+    ]);
+  });
+
+  test.each([
+    ['an address', (url: string) => `${url}/jobs/x`],
+    ['an address of datasets', (url: string) => `${url}/datasets/x/`],
+    ['a path', (url: string) => `${fileURLToPath(url)}/jobs/x`],
+    ['doubled slashes', (url: string) => `${url}//jobs/x`],
+    ['an escape', (url: string) => `${url}/%6aobs/x`],
+    ['a path that climbs', (url: string) => `${url}/models/../jobs/x`],
+  ])('is refused where it is not this project’s to name, by %s', async (_, spelt) => {
+    await put('jobs/x/config.json', JSON.stringify(hfConfig));
+    const issues = await issuesOf({ from: 'hf', uri: spelt(api.store.describe()) });
+    expect(issues).toEqual([expect.stringMatching(/^\/model\/init\/uri: .* of this project/)]);
   });
 });
 

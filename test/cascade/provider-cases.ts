@@ -1,10 +1,10 @@
 // A whole small cascade where weights, moments and caches lie on a device: supervised steps, then GRPO on its own rollouts.
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { Entry } from '../../api/contract/event.ts';
 import { runCascade } from '../../runner/cascade/run.ts';
 import type { Host } from '../../runner/cascade/run.ts';
-import { createRuntime } from '../../runner/engine/ort/create.ts';
 import type { Runtime } from '../../runner/engine/ort/runtime.ts';
+import { besideCpu } from '../support/beside-cpu.ts';
 import { tinyDatasets, tinyPolicy, tinySpec } from '../support/tiny-policy.ts';
 
 type Step = Extract<Entry, { type: 'step' }>;
@@ -29,21 +29,10 @@ async function steps(runtime: Runtime): Promise<Step[]> {
 
 /** `make` gives a runtime of the provider under test; the suite ends it. */
 export function cascadeCases(make: () => Runtime): void {
-  let cpu: Runtime;
-  let runtime: Runtime;
-  beforeAll(() => {
-    cpu = createRuntime({ threads: 2 });
-    runtime = make();
-  });
-  afterAll(() => {
-    for (const one of [runtime, cpu]) {
-      expect(one.stats()).toEqual({ sessions: 0, tensors: 0, bindings: 0 });
-      one[Symbol.dispose]();
-    }
-  });
+  const both = besideCpu(make);
 
   it('SFT and GRPO step as on the CPU: the same draws, losses, rewards and norms', async () => {
-    const [found, expected] = [await steps(runtime), await steps(cpu)];
+    const [found, expected] = [await steps(both.runtime), await steps(both.cpu)];
     // A step whose groups all agree is skipped, on both alike.
     expect(found).toHaveLength(expected.length);
     expect(new Set(found.map(({ stage }) => stage))).toEqual(new Set(['sft', 'math']));

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import {
   endServing,
   findServing,
+  forgetGone,
   listServing,
   registerServing,
   touchServing,
@@ -53,7 +54,7 @@ test('one is found by its checkpoint and by its name, by its own project only', 
   expect(await listServing(pg.db, project, leaseMs)).toHaveLength(1);
 });
 
-test('one that said goodbye is gone, one that is gone for a day is deleted by the next', async () => {
+test('one that said goodbye is gone, one that is gone for a day is forgotten', async () => {
   const project = await insertProject(pg.db);
   const ids = [
     await registerServing(pg.db, project, registration),
@@ -62,6 +63,8 @@ test('one that said goodbye is gone, one that is gone for a day is deleted by th
   await endServing(pg.db, project, ids[0]!);
   expect(await touchServing(pg.db, project, ids[0]!)).toBe(false);
   await age(ids[1]!, 86_401);
-  await registerServing(pg.db, project, registration);
+  const alive = await registerServing(pg.db, project, registration);
+  await forgetGone(pg.db);
   expect(await touchServing(pg.db, project, ids[1]!)).toBe(false);
+  expect(await touchServing(pg.db, project, alive)).toBe(true);
 });

@@ -288,6 +288,7 @@ describe('serving runners', () => {
       'http://169.254.169.254/',
       'http://2852039166/',
       'http://[::ffff:169.254.1.1]/',
+      'http://[fd00:ec2:0::254]/',
       'ftp://x/',
     ])
       await expect(api.client.runner.serve({ ...registration, url })).rejects.toMatchObject({

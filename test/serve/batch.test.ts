@@ -142,4 +142,26 @@ describe('a batch', () => {
     await expect(bad.ended).rejects.toThrow('exceed');
     expect((await good.ended).tokens).toHaveLength(23);
   });
+
+  it('tells one that could not even begin, and goes on with the next', async () => {
+    const batch = newBatch();
+    const bad = drawing(0, { sampling: { ...sampling, temperature: -1 } });
+    const good = drawing(1);
+    batch.add([bad.asked, good.asked]);
+    await expect(bad.ended).rejects.toThrow('temperature');
+    expect((await good.ended).tokens).toHaveLength(23);
+  });
+
+  it('begins with what comes at the very moment it has run empty', async () => {
+    for (let hops = 0; hops < 12; hops += 1) {
+      const batch = newBatch();
+      const first = drawing(0, { maxTokens: 1 });
+      const second = drawing(1, { maxTokens: 1 });
+      batch.add([first.asked]);
+      await first.ended;
+      for (let hop = 0; hop < hops; hop += 1) await Promise.resolve();
+      batch.add([second.asked]);
+      await second.ended;
+    }
+  });
 });

@@ -26,6 +26,7 @@ describe('openStore', () => {
     ['https://example.org/bucket', {}, /not a store URL/],
     ['file://relative/folder', {}, /"relative" reads as a host/],
     ['s3:///no-bucket', {}, /bucket is missing/],
+    ['s3://bucket:80/prefix', {}, /a bucket has no port/],
     ['s3://bucket/a/../../b//c', {}, /prefix is not usable: .*empty segment/],
     ['s3://bucket/%zz', {}, /broken percent escape/],
     ['s3://bucket?region=x', {}, /query/],

@@ -48,7 +48,7 @@ export function headChunkSize(rows: number, vocabSize: number): number {
 }
 
 /** Log-probabilities of given tokens, with the entropy of the distribution they come from. */
-export const languageHead = (config: DecoderConfig, form: ModelForm = plainForm): HeadDefinition => ({
+const languageHead = (config: DecoderConfig, form: ModelForm = plainForm): HeadDefinition => ({
   name: 'language head',
   parameters: { norm: finalNormName, head: headName(config) },
   rowInputs: { targets: 'int32' },
@@ -63,7 +63,7 @@ export const languageHead = (config: DecoderConfig, form: ModelForm = plainForm)
 });
 
 /** One value a row, of reward models; in training the caller says what its loss makes of them. */
-export const scalarHead = (config: DecoderConfig): HeadDefinition => ({
+const scalarHead = (config: DecoderConfig): HeadDefinition => ({
   name: 'scalar head',
   parameters: { norm: finalNormName, score: scoreName },
   rowInputs: {},

@@ -20,7 +20,6 @@ import {
   trainedRoles,
 } from './decoder-block.ts';
 import type { BlockInputRole, BlockInputs } from './decoder-block.ts';
-import { blockRoles } from './decoder-tensors.ts';
 import type { BlockRole } from './decoder-tensors.ts';
 import { plainForm } from './model-form.ts';
 import type { ModelForm } from './model-form.ts';
@@ -28,10 +27,7 @@ import type { ModelForm } from './model-form.ts';
 /** Inputs of the projections that hold the rotations of a chunk's positions, [R,hd/2] each. */
 export const rotationNames = ['cos_query', 'sin_query', 'cos_key', 'sin_key'] as const;
 
-export const endRoles: readonly BlockRole[] = ['o', 'gate', 'up', 'down', 'mlpNorm'];
-/** All that come before attention. */
-export const projectionRoles = (config: DecoderConfig): readonly BlockRole[] =>
-  blockRoles(config).filter((role) => !endRoles.includes(role));
+const endRoles: readonly BlockRole[] = ['o', 'gate', 'up', 'down', 'mlpNorm'];
 
 const isOfEnd = (role: BlockInputRole): boolean =>
   endRoles.includes(role.replace(/_lora_[AB]$/, '') as BlockRole);

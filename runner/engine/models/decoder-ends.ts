@@ -64,8 +64,8 @@ export function headScoringGraph(config: DecoderConfig, rows: number, form: Mode
 }
 
 /** What the head is given, and what its training gives gradients of: nothing where adapters alone are trained. */
-export const headRoles = ['norm', 'head'] as const;
-export const trainedHeadRoles = ({ lora }: ModelForm): readonly (typeof headRoles)[number][] =>
+const headRoles = ['norm', 'head'] as const;
+const trainedHeadRoles = ({ lora }: ModelForm): readonly (typeof headRoles)[number][] =>
   lora ? [] : headRoles;
 
 /**

@@ -50,7 +50,7 @@ export function adapterTensorName(layer: number, role: AdapterRole): string {
   return `base_model.model.${base}.lora_${side}.weight`;
 }
 
-export const isAdapterRole = (role: string): role is AdapterRole => role.includes('_lora_');
+const isAdapterRole = (role: string): role is AdapterRole => role.includes('_lora_');
 
 /** Name of what block `layer` is given as `role`: HF's of its own tensors, PEFT's of its adapters'. */
 export const blockInputName = (layer: number, role: BlockRole | AdapterRole): string =>

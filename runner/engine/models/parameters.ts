@@ -95,7 +95,9 @@ function isRedundant(config: DecoderConfig, name: string, { data }: WeightTensor
   const follows = (frequency: number, i: number): boolean =>
     Math.abs(data[i]! - frequency) <= frequency / 128 + 1e-7;
   if (data.length === frequencies.length && frequencies.every(follows)) return true;
-  throw new Error(`tensor "${name}" is not what the configuration's RoPE (rope_theta, rope_scaling) makes`);
+  throw new UnfitWeights(
+    `tensor "${name}" is not what the configuration's RoPE (rope_theta, rope_scaling) makes`,
+  );
 }
 
 /** Whether a tensor that the layout lacks follows from those that it has. */

@@ -1,6 +1,7 @@
 // Products whose operands are rounded to 16 bits while sums, and all that is no product, stay float32. Emulated, the
 // operands go through the 16-bit type and back and are multiplied in float32: the same rounding of operands where no kernel
-// multiplies 16-bit numbers, which is how the CPU tests it (its provider runs the real form in float32, unrounded).
+// multiplies 16-bit numbers, which is how the CPU tests it (its provider runs the real form in float32, unrounded). In the
+// real form a product also comes out in the 16-bit type, before it is widened: rounded once more, and above 65,504 infinite.
 // Graphs of float64, made for finite differences alone, round nothing.
 import { dataTypes } from '../onnx/schema.ts';
 import type { Emitter, NodeExtra } from '../graph/op.ts';

@@ -43,7 +43,7 @@ const partialSum = 4096;
  * Sums of squares of x: one a row of 4096 elements where their number is a multiple of it, else one a row of its last axis.
  * The caller adds them in float64.
  */
-export function squareSums(x: Value): Value {
+function squareSums(x: Value): Value {
   const n = elementCount(x.shape);
   const columns = n % partialSum === 0 ? partialSum : x.shape.at(-1)!;
   return reduceSum(square(reshape(x, [n / columns, columns])), [1]);

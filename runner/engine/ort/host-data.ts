@@ -13,7 +13,7 @@ const arrays = {
 } as const satisfies Record<DType, unknown>;
 
 /** Elements in a tensor of these dimensions. */
-export const sizeOf = (dims: readonly number[]): number => dims.reduce((product, dim) => product * dim, 1);
+const sizeOf = (dims: readonly number[]): number => dims.reduce((product, dim) => product * dim, 1);
 
 /** Bytes of a tensor, whose dimensions are checked. */
 export function byteLength(dtype: DType, dims: readonly number[]): number {

@@ -28,7 +28,12 @@ export class DeviceCache implements KeyValueCache {
     this.#config = config;
     this.#current = rows;
     this.#moves = this.#scope.own(new CompiledMoves(runtime));
-    this.#promptBuffers = this.#allocate(1);
+    try {
+      this.#promptBuffers = this.#allocate(1);
+    } catch (error) {
+      this.#scope[Symbol.dispose]();
+      throw error;
+    }
   }
 
   prompt(): CacheEnds {

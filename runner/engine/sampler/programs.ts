@@ -73,10 +73,15 @@ export class SamplingPrograms implements Disposable {
     this.#runtime = runtime;
     this.#config = config;
     this.#weights = weights;
-    this.cache = this.#scope.own(createCache(runtime, config, rows, capacity));
     this.logitBias = new Float32Array(config.vocabSize);
     const table = (): Tensor => this.#scope.own(runtime.allocate('float32', [capacity, config.headSize / 2]));
-    this.#tables = { cos: table(), sin: table() };
+    try {
+      this.cache = this.#scope.own(createCache(runtime, config, rows, capacity));
+      this.#tables = { cos: table(), sin: table() };
+    } catch (error) {
+      this.#scope[Symbol.dispose]();
+      throw error;
+    }
   }
 
   /** For batches of at most `rows` rows, each of at most `capacity` tokens. The weights' tensors stay the caller's. */
@@ -96,9 +101,14 @@ export class SamplingPrograms implements Disposable {
       await prefillLimit(runtime, config),
     );
     const { cos, sin } = rotaryTables(config, capacity);
-    await programs.#tables['cos']!.write(cos);
-    await programs.#tables['sin']!.write(sin);
-    return programs;
+    try {
+      await programs.#tables['cos']!.write(cos);
+      await programs.#tables['sin']!.write(sin);
+      return programs;
+    } catch (error) {
+      programs[Symbol.dispose]();
+      throw error;
+    }
   }
 
   /** For the first B rows of the cache. */

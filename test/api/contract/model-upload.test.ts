@@ -1,6 +1,7 @@
 // The families that the service takes are those that the engine computes.
 import { expect, test } from 'vitest';
-import { modelConfigProblem, supportedModelTypes } from '../../../api/contract/model-upload.ts';
+import { modelType } from '../../../api/contract/model-shape.ts';
+import { modelConfigProblem } from '../../../api/contract/model-upload.ts';
 import { parseModelConfig } from '../../../runner/engine/models/config.ts';
 
 test('the engine names the same families', () => {
@@ -9,8 +10,8 @@ test('the engine names the same families', () => {
   try {
     refusal();
   } catch (error) {
-    for (const type of supportedModelTypes) expect((error as Error).message).toContain(type);
+    for (const type of modelType.options) expect((error as Error).message).toContain(type);
   }
-  for (const type of supportedModelTypes)
+  for (const type of modelType.options)
     expect(modelConfigProblem(JSON.stringify({ model_type: type }))).toBeUndefined();
 });

@@ -5,8 +5,7 @@ import { readModelWeights } from '../../../runner/checkpoint/safetensors.ts';
 import { Learner } from '../../../runner/engine/learner/learner.ts';
 import { parseModelConfig } from '../../../runner/engine/models/config.ts';
 import { noTestData, testData, testDataDir } from '../../support/test-data.ts';
-import { referenceLogits } from './llama-reference.ts';
-import { leakCheckedRuntime, sequence } from './support.ts';
+import { leakCheckedRuntime, reference, sequence } from './support.ts';
 
 const runtime = leakCheckedRuntime();
 
@@ -68,8 +67,10 @@ describe.skipIf(testDataDir === undefined)(`goldens (skipped if ${noTestData})`,
           expect(Math.abs(logProbs[next]![ids.length]! / expected - 1)).toBeLessThan(1e-3);
         });
         // The reference that the gradient checks rest on reads the same logits.
-        const reference = referenceLogits(learner.config, await learner.namedWeights(), ids).at(-1)!;
-        last_logits.forEach((logit, next) => expect(reference[next]).toBeCloseTo(logit, 5));
+        const last = reference(learner.config, await learner.namedWeights())
+          .logits(ids)
+          .at(-1)!;
+        last_logits.forEach((logit, next) => expect(last[next]).toBeCloseTo(logit, 5));
       }
     } finally {
       learner[Symbol.dispose]();

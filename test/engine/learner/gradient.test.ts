@@ -6,8 +6,7 @@ import type { WeightedSequence } from '../../../runner/engine/learner/micro-batc
 import type { DecoderConfig } from '../../../runner/engine/models/config.ts';
 import type { Weights } from '../../../runner/engine/models/initialize.ts';
 import { tinyConfig } from '../models/tiny-config.ts';
-import { referenceLogProbs } from './llama-reference.ts';
-import { leakCheckedRuntime, livelyWeights, relativeDistance, sequence } from './support.ts';
+import { leakCheckedRuntime, livelyWeights, reference, relativeDistance, sequence } from './support.ts';
 
 const runtime = leakCheckedRuntime();
 const temperature = 0.7;
@@ -23,8 +22,9 @@ function referenceLoss(
   weights: ReadonlyMap<string, { data: Float64Array }>,
   batch: readonly WeightedSequence[],
 ): number {
+  const model = reference(config, weights);
   return -batch.reduce((total, { tokens_T, weights_T }) => {
-    const logProbs = referenceLogProbs(config, weights, [...tokens_T], temperature);
+    const logProbs = model.logProbs([...tokens_T], temperature);
     return total + logProbs.reduce((sum, logProb, t) => sum + weights_T[t]! * logProb, 0);
   }, 0);
 }
@@ -66,7 +66,7 @@ describe.each([
     try {
       const { logProbs } = await learner.score(sequences, { temperature });
       sequences.forEach(({ tokens_T, scoredFrom = 0 }, i) => {
-        const expected = referenceLogProbs(config, weights, [...tokens_T], temperature);
+        const expected = reference(config, weights).logProbs([...tokens_T], temperature);
         logProbs[i]!.forEach((logProb, t) =>
           expect(logProb).toBeCloseTo(t < Math.max(1, scoredFrom) ? 0 : expected[t]!, 4),
         );

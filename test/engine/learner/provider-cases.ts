@@ -1,13 +1,13 @@
 // What a learner promises wherever it computes: the scores, gradients, steps and states of the CPU, to 1e-3.
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { Learner } from '../../../runner/engine/learner/learner.ts';
 import type { LearnerOptions } from '../../../runner/engine/learner/learner.ts';
 import { Scorer } from '../../../runner/engine/learner/scorer.ts';
 import type { DecoderConfig } from '../../../runner/engine/models/config.ts';
 import type { Weights } from '../../../runner/engine/models/initialize.ts';
 import type { AdamWOptions } from '../../../runner/engine/optimizer/adamw.ts';
-import { createRuntime } from '../../../runner/engine/ort/create.ts';
 import type { Runtime } from '../../../runner/engine/ort/runtime.ts';
+import { besideCpu } from '../../support/beside-cpu.ts';
 import { livelyWeights, relativeDistance, sequence } from './support.ts';
 
 export const smallConfig: DecoderConfig = {
@@ -106,18 +106,7 @@ const train = (
 
 /** `make` gives a runtime of the provider under test; the suite ends it. */
 export function learnerCases(make: () => Runtime): void {
-  let cpu: Runtime;
-  let runtime: Runtime;
-  beforeAll(() => {
-    cpu = createRuntime({ threads: 2 });
-    runtime = make();
-  });
-  afterAll(() => {
-    for (const one of [runtime, cpu]) {
-      expect(one.stats()).toEqual({ sessions: 0, tensors: 0, bindings: 0 });
-      one[Symbol.dispose]();
-    }
-  });
+  const both = besideCpu(make);
 
   const models: readonly (readonly [string, DecoderConfig, LearnerOptions])[] = [
     ['grouped queries', smallConfig, {}],
@@ -137,7 +126,7 @@ export function learnerCases(make: () => Runtime): void {
   }
 
   test.each(models)('%s: trains as on the CPU', async (_, config, options) => {
-    expectAlike(await train(runtime, config, options), await train(cpu, config, options));
+    expectAlike(await train(both.runtime, config, options), await train(both.cpu, config, options));
   });
 
   test('attention over query chunks of long sequences: trains as on the CPU', async () => {
@@ -145,7 +134,10 @@ export function learnerCases(make: () => Runtime): void {
     const options = { attentionChunk: 8 };
     // Both are padded to 24 tokens: three chunks.
     const steps = [[batch.slice(4)]];
-    expectAlike(await train(runtime, config, options, steps), await train(cpu, config, options, steps));
+    expectAlike(
+      await train(both.runtime, config, options, steps),
+      await train(both.cpu, config, options, steps),
+    );
   });
 
   test('a frozen model scores as on the CPU', async () => {
@@ -158,7 +150,7 @@ export function learnerCases(make: () => Runtime): void {
         scorer[Symbol.dispose]();
       }
     };
-    expect(relativeDistance(await of(runtime), await of(cpu))).toBeLessThan(tolerance);
+    expect(relativeDistance(await of(both.runtime), await of(both.cpu))).toBeLessThan(tolerance);
   });
 
   test('a scalar head values and learns as on the CPU', async () => {
@@ -170,7 +162,7 @@ export function learnerCases(make: () => Runtime): void {
         const values = await learner.valuesBackward(sequences, cotangents);
         return { values, gradients: copies(await learner.namedGradients()) };
       });
-    const [found, expected] = [await of(runtime), await of(cpu)];
+    const [found, expected] = [await of(both.runtime), await of(both.cpu)];
     expect(relativeDistance(found.values, expected.values)).toBeLessThan(tolerance);
     for (const [name, gradient] of expected.gradients)
       expect(relativeDistance(found.gradients.get(name)!, gradient), name).toBeLessThan(tolerance);
@@ -183,14 +175,14 @@ export function learnerCases(make: () => Runtime): void {
         await learner.step(adamw);
       };
       const flat = async (learner: Learner): Promise<Float32Array> => (await learner.state()).weights.slice();
-      const whole = await withLearner(runtime, smallConfig, {}, async (learner) => {
+      const whole = await withLearner(both.runtime, smallConfig, {}, async (learner) => {
         for (let i = 0; i < 3; i++) await step(learner);
         return await flat(learner);
       });
-      const resumed = await withLearner(runtime, smallConfig, {}, async (learner) => {
+      const resumed = await withLearner(both.runtime, smallConfig, {}, async (learner) => {
         await step(learner);
         const state = await learner.state();
-        return await withLearner(runtime, smallConfig, {}, async (other) => {
+        return await withLearner(both.runtime, smallConfig, {}, async (other) => {
           await other.restore(state);
           for (let i = 0; i < 2; i++) await step(other);
           return await flat(other);
@@ -200,7 +192,7 @@ export function learnerCases(make: () => Runtime): void {
     });
 
     test('moments reset; a batch without weights has a zero gradient; a norm that is not finite changes nothing', () =>
-      withLearner(runtime, smallConfig, {}, async (learner) => {
+      withLearner(both.runtime, smallConfig, {}, async (learner) => {
         await learner.forwardBackward(batch.slice(0, 3), { temperature: 1 });
         await learner.step(adamw);
         await learner.resetMoments();

@@ -1,12 +1,15 @@
 // What the learner's suites share: a runtime that must end without live native objects, and a tiny model with
 // weights large enough for every term of its gradient to matter.
 import { afterAll, afterEach, expect } from 'vitest';
+import { hfModelConfig } from '../../../runner/engine/models/config.ts';
 import type { DecoderConfig } from '../../../runner/engine/models/config.ts';
 import { initialWeights } from '../../../runner/engine/models/initialize.ts';
 import type { Weights } from '../../../runner/engine/models/initialize.ts';
 import type { WeightedSequence } from '../../../runner/engine/learner/micro-batches.ts';
 import { createRuntime } from '../../../runner/engine/ort/create.ts';
 import type { Runtime } from '../../../runner/engine/ort/runtime.ts';
+import { Float64Decoder } from '../models/float64-decoder.ts';
+import type { HfConfig, Tensors } from '../models/float64-decoder.ts';
 
 /** One runtime for a test file; objects that a test leaves alive fail it. */
 export function leakCheckedRuntime(): Runtime {
@@ -25,6 +28,10 @@ export function livelyWeights(config: DecoderConfig, seed: number): Weights {
   }
   return weights;
 }
+
+/** The same model in float64, with nothing of the engine but how it writes its configuration. */
+export const reference = (config: DecoderConfig, weights: Tensors): Float64Decoder =>
+  new Float64Decoder(hfModelConfig(config, {}) as unknown as HfConfig, weights);
 
 export function sequence(
   ids: readonly number[],

@@ -107,7 +107,12 @@ describe('layout', () => {
     // Rounded to bfloat16.
     expect(() => pack(1, 0.010009765625)).not.toThrow();
     for (const other of [[1, 0.02], [1], [1, 0.01, 0]])
-      expect(() => pack(...other)).toThrow(/layers\.0\.self_attn\.rotary_emb\.inv_freq" is not what .* RoPE/);
+      expect(() => pack(...other)).toThrow(
+        expect.objectContaining({
+          name: 'UnfitWeights',
+          message: expect.stringMatching(/layers\.0\.self_attn\.rotary_emb\.inv_freq" is not what .* RoPE/),
+        }),
+      );
   });
 
   test('biases and norms of queries and keys lie behind the decay boundary, q, k and v biases without gaps', () => {

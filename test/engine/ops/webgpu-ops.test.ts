@@ -1,8 +1,7 @@
 // Every op on WebGPU, forward and backward, against the values of the CPU. No node may fall back to the CPU and every
 // dispatch is checked. What cannot run there is listed by name, with the reason, and must indeed be refused.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createRuntime } from '../../../runner/engine/ort/create.ts';
-import type { Runtime } from '../../../runner/engine/ort/runtime.ts';
+import { describe, expect, it } from 'vitest';
+import { besideCpu } from '../../support/beside-cpu.ts';
 import { noWebgpu, webgpuRuntime } from '../../support/webgpu.ts';
 import { evaluate } from '../graph/compiled-graph.ts';
 import { elementCases } from './element-op-cases.ts';
@@ -18,37 +17,29 @@ const cpuOnly: Readonly<Record<string, string>> = {
 };
 
 describe.skipIf(noWebgpu)(`ops on WebGPU${noWebgpu ? ` (skipped: ${noWebgpu})` : ''}`, () => {
-  let cpu: Runtime;
-  let webgpu: Runtime;
-  beforeAll(() => {
-    cpu = createRuntime({ threads: 2 });
-    webgpu = webgpuRuntime();
-  });
-  afterAll(() => {
-    for (const runtime of [webgpu, cpu]) runtime[Symbol.dispose]();
-  });
+  const both = besideCpu(webgpuRuntime);
 
   const cases = [...elementCases, ...modelCases];
   const shared = cases.filter(({ name }) => cpuOnly[name] === undefined);
 
   it.each(shared)('$name', async (opCase) => {
     const { graph, feeds } = buildCase(opCase, 'small', 'float32');
-    const expected = await evaluate(cpu, graph, feeds);
-    const found = await evaluate(webgpu, graph, feeds);
+    const expected = await evaluate(both.cpu, graph, feeds);
+    const found = await evaluate(both.runtime, graph, feeds);
     for (const [name, data] of Object.entries(found)) expectClose(data, expected[name]!, tolerance, name);
   });
 
   // Sizes at which kernels take other paths: vectors of four, tiles, more than one workgroup.
   it.each(shared)('$name, large', async (opCase) => {
     const { graph, feeds } = buildCase(opCase, 'large', 'float32');
-    const expected = await evaluate(cpu, graph, feeds);
-    const found = await evaluate(webgpu, graph, feeds);
+    const expected = await evaluate(both.cpu, graph, feeds);
+    const found = await evaluate(both.runtime, graph, feeds);
     for (const [name, data] of Object.entries(found)) expectClose(data, expected[name]!, tolerance, name);
   });
 
   it.each(Object.entries(cpuOnly))('%s: refused, since %s', async (name) => {
     const opCase = cases.find((one) => one.name === name)!;
     const { graph, feeds } = buildCase(opCase, 'small', 'float32');
-    await expect(evaluate(webgpu, graph, feeds)).rejects.toThrow('fallback to CPU EP');
+    await expect(evaluate(both.runtime, graph, feeds)).rejects.toThrow('fallback to CPU EP');
   });
 });

@@ -1,12 +1,12 @@
 // The one exception to spare buffers: key/value caches that GroupQueryAttention updates where they lie (sharedBuffers).
 // On WebGPU with every dispatch checked, step by step against the CPU.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { Graph } from '../../../runner/engine/graph/graph.ts';
 import { serialize } from '../../../runner/engine/onnx/serialize.ts';
-import { createRuntime } from '../../../runner/engine/ort/create.ts';
 import type { Runtime } from '../../../runner/engine/ort/runtime.ts';
 import { Scope } from '../../../runner/engine/ort/scope.ts';
 import { cachedAttention } from '../../../runner/engine/sampler/cached-attention.ts';
+import { besideCpu } from '../../support/beside-cpu.ts';
 import { noWebgpu, webgpuRuntime } from '../../support/webgpu.ts';
 
 const [B, heads, kvHeads, hd, capacity] = [3, 4, 2, 16, 8];
@@ -74,22 +74,14 @@ async function decode(runtime: Runtime, steps: number): Promise<Float32Array[]> 
 }
 
 describe.skipIf(noWebgpu)(`shared caches on WebGPU${noWebgpu ? ` (skipped: ${noWebgpu})` : ''}`, () => {
-  let cpu: Runtime;
-  let webgpu: Runtime;
-  beforeAll(() => {
-    cpu = createRuntime({ threads: 2 });
-    webgpu = webgpuRuntime();
-  });
-  afterAll(() => {
-    for (const runtime of [webgpu, cpu]) runtime[Symbol.dispose]();
-  });
+  const both = besideCpu(webgpuRuntime);
 
   it('hold over five steps what those of the CPU hold', async () => {
-    const [expected, found] = [await decode(cpu, 5), await decode(webgpu, 5)];
+    const [expected, found] = [await decode(both.cpu, 5), await decode(both.runtime, 5)];
     expected.forEach((array, i) => {
       expect(array.some((x) => x !== 0)).toBe(true);
       array.forEach((x, j) => expect(found[i]![j]).toBeCloseTo(x, 5));
     });
-    expect(webgpu.stats()).toEqual({ sessions: 0, tensors: 0, bindings: 0 });
+    expect(both.runtime.stats()).toEqual({ sessions: 0, tensors: 0, bindings: 0 });
   });
 });

@@ -18,7 +18,7 @@ export interface Family {
 
 export const count = z.int().positive();
 export const absent = (what: string) => z.null({ error: `${what} is not supported` }).optional();
-export const disabled = (what: string) => z.literal(false, { error: `${what} is not supported` }).nullish();
+const disabled = (what: string) => z.literal(false, { error: `${what} is not supported` }).nullish();
 
 const ropeTypes = z.enum(['default', 'llama3'], {
   error: ({ input }) => `RoPE of type ${JSON.stringify(input)} is not supported: "default" and "llama3" are`,

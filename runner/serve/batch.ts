@@ -42,7 +42,7 @@ export class Batch {
 
   add(drawings: readonly Drawing[]): void {
     this.#line.push(...drawings);
-    this.#running ??= this.#work().finally(() => (this.#running = undefined));
+    this.#begin();
   }
 
   /** Resolves when nothing is at work and nothing waits. */
@@ -50,13 +50,23 @@ export class Batch {
     while (this.#running !== undefined) await this.#running;
   }
 
+  #begin(): void {
+    this.#running ??= this.#work().finally(() => {
+      this.#running = undefined;
+      // Who came after the line was seen empty and before this call.
+      if (this.#first() !== undefined) this.#begin();
+    });
+  }
+
   async #work(): Promise<void> {
     for (let first = this.#first(); first !== undefined; first = this.#first()) {
       try {
         await this.#run(first.sampling);
       } catch (error) {
-        for (const drawing of this.#atWork) drawing.onError(error);
+        // With nobody at work it was refused to the one that it was begun for, who would be tried for ever.
+        const failed = this.#atWork.size > 0 ? [...this.#atWork] : this.#line.splice(0, 1);
         this.#atWork.clear();
+        for (const drawing of failed) drawing.onError(error);
       }
     }
   }

@@ -142,4 +142,34 @@ describe('a batch', () => {
     await expect(bad.ended).rejects.toThrow('exceed');
     expect((await good.ended).tokens).toHaveLength(23);
   });
+
+  it('fails one whose way to draw the sampler refuses, and goes on with the next', async () => {
+    const batch = newBatch();
+    const bad = drawing(0, { sampling: { ...sampling, temperature: NaN } });
+    const good = drawing(1);
+    batch.add([bad.asked, good.asked]);
+    await expect(bad.ended).rejects.toThrow('temperature');
+    expect((await good.ended).tokens).toHaveLength(23);
+  });
+
+  it('begins with those that come at any moment after its end', async () => {
+    for (let moment = 0; moment < 24; moment += 1) {
+      const batch = newBatch();
+      const second = drawing(1, { maxTokens: 1 });
+      const first = drawing(0, {
+        maxTokens: 1,
+        onEnd: () => {
+          let left = moment;
+          const later = (): void => {
+            if (left === 0) return batch.add([second.asked]);
+            left -= 1;
+            queueMicrotask(later);
+          };
+          later();
+        },
+      });
+      batch.add([first.asked]);
+      expect((await second.ended).tokens).toHaveLength(1);
+    }
+  });
 });

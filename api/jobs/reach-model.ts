@@ -13,6 +13,7 @@ import type { ModelSizes } from '../contract/model-shape.ts';
 import { modelSizes } from '../contract/model-shape.ts';
 import type { JobSpec } from '../contract/spec.ts';
 import { ProblemError } from '../problem.ts';
+import { keyInStore } from './store-key.ts';
 
 export interface ReachedModel {
   readonly sizes?: ModelSizes | undefined;
@@ -30,35 +31,37 @@ export async function reachModel(
   spec: JobSpec,
 ): Promise<ReachedModel> {
   const { init } = spec.model;
-  if (init.from === 'config')
+  const ownKey = async (uri: string, pointer: string): Promise<string | undefined> => {
+    const key = await keyInStore(store.describe(), uri);
+    if (key !== undefined) refuseForeign(key, projectId, uri, pointer);
+    return key === undefined || key === '' ? undefined : `${key}/`;
+  };
+  if (init.from === 'config') {
+    if ('uri' in init.tokenizer) await ownKey(init.tokenizer.uri, '/model/init/tokenizer/uri');
     return { sizes: ownSizes(spec), positions: init.config.max_position_embeddings };
+  }
   const key =
     init.from === 'hf'
-      ? keyBelow(store.describe(), init.uri)
+      ? await ownKey(init.uri, '/model/init/uri')
       : (await getCheckpoint(db, projectId, init.checkpoint))?.prefix;
-  if (key === undefined) return {};
-  if (init.from === 'hf') refuseForeign(key, projectId, init.uri);
+  if (key === undefined || keyProblem(`${key}config.json`) !== undefined) return {};
   const json = await readJson(store, `${key}config.json`);
   if (json === undefined) return {};
   const sizes = sizesIn(json, init.from === 'hf' ? '/model/init/uri' : '/model/init/checkpoint');
   return { sizes, positions: sizes.maxPositions };
 }
 
-/** Pushed models belong to a project; jobs and datasets are read by their ids, where whose they are is asked. */
-function refuseForeign(key: string, projectId: string, uri: string): void {
-  const pushed = /^models\/(prj_[^/]+)\//.exec(key);
-  const foreign = /^(jobs|datasets)\//.test(key) || (pushed !== null && pushed[1] !== projectId);
+/**
+ * Pushed models belong to a project; jobs and datasets are read by their ids, where whose they are is asked. Whatever the
+ * case of the letters: some file systems do not tell it.
+ */
+function refuseForeign(key: string, projectId: string, uri: string, pointer: string): void {
+  const [folder, owner] = key.toLowerCase().split('/');
+  const isPushed = folder === 'models' && owner?.startsWith('proj_') === true;
+  const foreign = folder === 'jobs' || folder === 'datasets' || (isPushed && owner !== projectId);
   if (!foreign) return;
   const message = `${uri} is no model directory of this project: push it with millrace push, or name a checkpoint by its id`;
-  throw new ProblemError('invalid_spec', message, { issues: [{ pointer: '/model/init/uri', message }] });
-}
-
-/** The key prefix of a directory below the store's own URL. */
-function keyBelow(storeUrl: string, uri: string): string | undefined {
-  const root = storeUrl.endsWith('/') ? storeUrl : `${storeUrl}/`;
-  if (!uri.startsWith(root)) return undefined;
-  const key = `${uri.slice(root.length).replace(/\/+$/, '')}/`;
-  return keyProblem(`${key}config.json`) === undefined ? key : undefined;
+  throw new ProblemError('invalid_spec', message, { issues: [{ pointer, message }] });
 }
 
 async function readJson(store: ObjectStore, key: string): Promise<unknown> {

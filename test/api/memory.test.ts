@@ -1,5 +1,8 @@
 // What a job needs is asked for when it is posted: refused where no registered runner could hold it, claimed only by one
 // that can, and taken where nothing is known.
+import { symlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { JobDetail } from '../../api/contract/job.ts';
 import { gigabytes } from '../../api/contract/memory/need.ts';
@@ -8,6 +11,8 @@ import type { ModelSizes } from '../../api/contract/model-shape.ts';
 import { modelSizes } from '../../api/contract/model-shape.ts';
 import type { Problem } from '../../api/contract/problem.ts';
 import { jobSpec } from '../../api/contract/spec.ts';
+import { keyInStore } from '../../api/jobs/store-key.ts';
+import { newId } from '../../db/ids.ts';
 import { registerDatasets, spec, useApi } from './support.ts';
 
 const api = useApi();
@@ -129,23 +134,59 @@ describe('a model in the store', () => {
     expect((await post(large({ accelerator: 'webgpu' }, { model }))).status).toBe(201);
   });
 
-  test.each(['jobs/x', 'datasets/x', 'models/prj_other/x'])(
-    'is refused where it is not this project’s to name: %s',
-    async (folder) => {
-      await put(`${folder}/config.json`, JSON.stringify(hfConfig));
-      const model = { init: { from: 'hf', uri: `${api.store.describe()}/${folder}` } };
-      const { status, problem } = await post(large({}, { model }));
-      expect([status, problem.code]).toEqual([422, 'invalid_spec']);
-      expect(problem.issues).toMatchObject([
-        { pointer: '/model/init/uri', message: expect.stringContaining('of this project') },
-      ]);
-    },
-  );
+  const foreign = (store: string) => [
+    `${store}/jobs/x`,
+    `${store}/datasets/x`,
+    `${store}/models/${newId('proj')}/x`,
+    `${store}/models/../jobs/x`,
+    `${store}//jobs//x/`,
+    `${store}/%6aobs/x`,
+    `${store}/JOBS/x`,
+    `${store.replace('file:///', 'file:/')}/jobs/x`,
+    `${store.replace('file:///', 'file://localhost/')}/jobs/x`,
+    `${fileURLToPath(store)}/jobs/x`,
+    `${fileURLToPath(store)}/models/./../jobs/x`,
+  ];
 
-  test('is not read by a path that climbs', async () => {
-    const outside = { init: { from: 'hf', uri: `${api.store.describe()}/models/../jobs/x` } };
-    expect((await post(large({}, { model: outside }))).status).toBe(201);
+  test('is refused where it is not this project’s to name, however it is spelt', async () => {
+    await put(`jobs/x/config.json`, JSON.stringify(hfConfig));
+    for (const uri of foreign(api.store.describe()))
+      for (const [init, pointer] of [
+        [{ from: 'hf', uri }, '/model/init/uri'],
+        [{ from: 'config', config, tokenizer: { uri } }, '/model/init/tokenizer/uri'],
+      ] as const) {
+        const { status, problem } = await post(large({}, { model: { init } }));
+        expect([uri, status, problem.code]).toEqual([uri, 422, 'invalid_spec']);
+        expect(problem.issues).toMatchObject([
+          { pointer, message: expect.stringContaining('of this project') },
+        ]);
+      }
   });
+
+  test('is not found again behind a link', async () => {
+    const link = join(fileURLToPath(api.store.describe()), '..', 'a link');
+    await put(`jobs/y/config.json`, JSON.stringify(hfConfig));
+    await symlink(join(fileURLToPath(api.store.describe()), 'jobs'), link);
+    const model = { init: { from: 'hf', uri: `${link}/y` } };
+    expect((await post(large({}, { model }))).status).toBe(422);
+  });
+});
+
+test('of a bucket the key is found however the URI is spelt, and other buckets hold none', async () => {
+  const store = 's3://bucket/some/prefix';
+  for (const uri of ['', '/', '//', ':80/', ':80//'].map((joint) => `s3://bucket${joint}`))
+    expect(await keyInStore('s3://bucket', `${uri}/jobs/x/`)).toBe('jobs/x');
+  expect(await keyInStore(store, 's3://bucket///some/prefix/jobs/x')).toBe('jobs/x');
+  expect(await keyInStore(store, 's3://bucket/some/prefix')).toBe('');
+  for (const uri of [
+    's3://bucket/some/prefixes/a',
+    's3://buckets/some/prefix/a',
+    's3://',
+    'file:///some',
+    '/some',
+    'x',
+  ])
+    expect(await keyInStore(store, uri)).toBeUndefined();
 });
 
 test('an answer longer than the model’s positions is refused when it is posted', async () => {

@@ -5,15 +5,15 @@ import { text } from 'node:stream/consumers';
 import { z } from 'zod';
 import { getCheckpoint } from '../../db/checkpoints/get.ts';
 import { StoreError } from '../../store/error.ts';
+import { keyProblem } from '../../store/keys.ts';
 import type { ObjectStore } from '../../store/store.ts';
 import type { Services } from '../context.ts';
 import { ownSizes } from '../contract/memory/spec-need.ts';
 import type { ModelSizes } from '../contract/model-shape.ts';
 import { modelSizes } from '../contract/model-shape.ts';
 import type { JobSpec } from '../contract/spec.ts';
-import { pushedFolder } from '../models/upload.ts';
 import { ProblemError } from '../problem.ts';
-import { keyOfAddress } from './key-of-address.ts';
+import { keyInStore } from './store-key.ts';
 
 export interface ReachedModel {
   readonly sizes?: ModelSizes | undefined;
@@ -34,35 +34,39 @@ export async function reachModel(
   spec: JobSpec,
 ): Promise<ReachedModel> {
   const { init } = spec.model;
-  const ownKey = (uri: string, pointer: string): string | undefined => {
-    const key = keyOfAddress(store.describe(), uri);
-    if (key !== undefined && isForeign(key, projectId)) throw notYours(uri, pointer);
-    return key;
+  const ownKey = async (uri: string, pointer: string): Promise<string | undefined> => {
+    const key = await keyInStore(store.describe(), uri);
+    if (key !== undefined) refuseForeign(key, projectId, uri, pointer);
+    return key === undefined || key === '' ? undefined : `${key}/`;
   };
   if (init.from === 'config') {
-    if ('uri' in init.tokenizer) ownKey(init.tokenizer.uri, '/model/init/tokenizer/uri');
+    if ('uri' in init.tokenizer) await ownKey(init.tokenizer.uri, '/model/init/tokenizer/uri');
     return { sizes: ownSizes(spec), positions: init.config.max_position_embeddings };
   }
   const pointer = init.from === 'hf' ? '/model/init/uri' : '/model/init/checkpoint';
   const key =
     init.from === 'hf'
-      ? ownKey(init.uri, pointer)
+      ? await ownKey(init.uri, pointer)
       : (await getCheckpoint(db, projectId, init.checkpoint))?.prefix;
-  const json = key === undefined ? undefined : await readJson(store, `${key}config.json`);
+  if (key === undefined || keyProblem(`${key}config.json`) !== undefined) return {};
+  const json = await readJson(store, `${key}config.json`);
   if (json === undefined) return {};
   const sizes = sizesIn(json, pointer);
   return { sizes, positions: sizes.maxPositions };
 }
 
-/** Pushed models belong to a project; jobs and datasets are read by their ids, where whose they are is asked. */
-function isForeign(key: string, projectId: string): boolean {
-  if (/^(jobs|datasets)\//.test(key)) return true;
-  return /^models\/proj_/.test(key) && !key.startsWith(`${pushedFolder(projectId)}/`);
-}
-
-function notYours(uri: string, pointer: string): ProblemError {
+/**
+ * Pushed models belong to a project; jobs and datasets are read by their ids, where whose they are is asked. Whatever the
+ * case of the letters: some file systems do not tell it.
+ */
+function refuseForeign(key: string, projectId: string, uri: string, pointer: string): void {
+  const [folder, owner] = key.toLowerCase().split('/');
+  const isPushed = folder === 'models' && owner?.startsWith('proj_') === true;
+  const foreign =
+    folder === 'jobs' || folder === 'datasets' || (isPushed && owner !== projectId.toLowerCase());
+  if (!foreign) return;
   const message = `${uri} is no model directory of this project: push it with millrace push, or name a checkpoint by its id`;
-  return new ProblemError('invalid_spec', message, { issues: [{ pointer, message }] });
+  throw new ProblemError('invalid_spec', message, { issues: [{ pointer, message }] });
 }
 
 async function readJson(store: ObjectStore, key: string): Promise<unknown> {

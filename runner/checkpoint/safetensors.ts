@@ -111,6 +111,14 @@ async function readShards(indexFile: string, directory: string): Promise<Map<str
       if (tensor === undefined)
         throw new Error(`${indexFile}: names tensor "${name}" in ${shard}, which does not hold it`);
       tensors.set(name, tensor);
+      held.delete(name);
+    }
+    // A loader that reads whole shards would take them: which of two tensors is meant, or whether one is, nobody could say.
+    const [unnamed] = held.keys();
+    if (unnamed !== undefined) {
+      const owner = index.data.weight_map[unnamed];
+      const says = owner === undefined ? 'does not name' : `says to be in ${owner}`;
+      throw new Error(`${join(directory, shard)}: holds tensor "${unnamed}", which the index ${says}`);
     }
   }
   return tensors;

@@ -1,7 +1,9 @@
 // What a job needs is asked for when it is posted: refused where no registered runner could hold it, claimed only by one
 // that can, and taken where nothing is known.
+import { rm, symlink } from 'node:fs/promises';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { JobDetail } from '../../api/contract/job.ts';
 import { gigabytes } from '../../api/contract/memory/need.ts';
 import { specNeed } from '../../api/contract/memory/spec-need.ts';
@@ -9,6 +11,8 @@ import type { ModelSizes } from '../../api/contract/model-shape.ts';
 import { modelSizes } from '../../api/contract/model-shape.ts';
 import type { Problem } from '../../api/contract/problem.ts';
 import { jobSpec } from '../../api/contract/spec.ts';
+import { keyInStore } from '../../api/jobs/store-key.ts';
+import { newId } from '../../db/ids.ts';
 import { registerDatasets, spec, useApi } from './support.ts';
 
 const api = useApi();
@@ -151,18 +155,60 @@ describe('a model in the store', () => {
     ]);
   });
 
-  test.each([
-    ['an address', (url: string) => `${url}/jobs/x`],
-    ['an address of datasets', (url: string) => `${url}/datasets/x/`],
-    ['a path', (url: string) => `${fileURLToPath(url)}/jobs/x`],
-    ['doubled slashes', (url: string) => `${url}//jobs/x`],
-    ['an escape', (url: string) => `${url}/%6aobs/x`],
-    ['a path that climbs', (url: string) => `${url}/models/../jobs/x`],
-  ])('is refused where it is not this project’s to name, by %s', async (_, spelt) => {
-    await put('jobs/x/config.json', JSON.stringify(hfConfig));
-    const issues = await issuesOf({ from: 'hf', uri: spelt(api.store.describe()) });
-    expect(issues).toEqual([expect.stringMatching(/^\/model\/init\/uri: .* of this project/)]);
+  const foreign = (store: string) => [
+    `${store}/jobs/x`,
+    `${store}/datasets/x`,
+    `${store}/models/${newId('proj')}/x`,
+    `${store}/models/../jobs/x`,
+    `${store}//jobs//x/`,
+    `${store}/%6aobs/x`,
+    `${store}/JOBS/x`,
+    `${store.replace('file:///', 'file:/')}/jobs/x`,
+    `${store.replace('file:///', 'file://localhost/')}/jobs/x`,
+    `${fileURLToPath(store)}/jobs/x`,
+    `${fileURLToPath(store)}/models/./../jobs/x`,
+  ];
+
+  test('is refused where it is not this project’s to name, however it is spelt', async () => {
+    await put(`jobs/x/config.json`, JSON.stringify(hfConfig));
+    for (const uri of foreign(api.store.describe()))
+      for (const [init, pointer] of [
+        [{ from: 'hf', uri }, '/model/init/uri'],
+        [{ from: 'config', config, tokenizer: { uri } }, '/model/init/tokenizer/uri'],
+      ] as const) {
+        const { status, problem } = await post(large({}, { model: { init } }));
+        expect([uri, status, problem.code]).toEqual([uri, 422, 'invalid_spec']);
+        expect(problem.issues).toMatchObject([
+          { pointer, message: expect.stringContaining('of this project') },
+        ]);
+      }
   });
+
+  test('is not found again behind a link', async () => {
+    const link = `${fileURLToPath(api.store.describe())}-link`;
+    onTestFinished(() => rm(link));
+    await put(`jobs/y/config.json`, JSON.stringify(hfConfig));
+    await symlink(join(fileURLToPath(api.store.describe()), 'jobs'), link);
+    const model = { init: { from: 'hf', uri: `${link}/y` } };
+    expect((await post(large({}, { model }))).status).toBe(422);
+  });
+});
+
+test('of a bucket the key is found however the URI is spelt, and other buckets hold none', async () => {
+  const store = 's3://bucket/some/prefix';
+  for (const uri of ['', '/', '//', ':80/', ':80//'].map((joint) => `s3://bucket${joint}`))
+    expect(await keyInStore('s3://bucket', `${uri}/jobs/x/`)).toBe('jobs/x');
+  expect(await keyInStore(store, 's3://bucket///some/prefix/jobs/x')).toBe('jobs/x');
+  expect(await keyInStore(store, 's3://bucket/some/prefix')).toBe('');
+  for (const uri of [
+    's3://bucket/some/prefixes/a',
+    's3://buckets/some/prefix/a',
+    's3://',
+    'file:///some',
+    '/some',
+    'x',
+  ])
+    expect(await keyInStore(store, uri)).toBeUndefined();
 });
 
 test('an answer longer than the model’s positions is refused when it is posted', async () => {

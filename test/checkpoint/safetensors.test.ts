@@ -194,9 +194,11 @@ describe('shards', () => {
     const indexFile = join(shardDir, 'model.safetensors.index.json');
     await writeFile(
       indexFile,
-      JSON.stringify({ weight_map: { a: 'model-1.safetensors', b: 'model-2.safetensors' } }),
+      JSON.stringify({
+        weight_map: { a: 'model-1.safetensors', b: 'model-2.safetensors', c: 'model-2.safetensors' },
+      }),
     );
-    expect([...(await readModelWeights(shardDir)).keys()]).toEqual(['a', 'b']);
+    expect([...(await readModelWeights(shardDir)).keys()]).toEqual(['a', 'b', 'c']);
     await writeFile(indexFile, JSON.stringify({ weight_map: { a: 'model-2.safetensors' } }));
     await expect(readModelWeights(shardDir)).rejects.toThrow(
       /names tensor "a" in model-2\.safetensors, which does not hold it/,
@@ -205,5 +207,26 @@ describe('shards', () => {
     await expect(readModelWeights(shardDir)).rejects.toThrow(/not a plain file name/);
     await writeFile(indexFile, '{');
     await expect(readModelWeights(shardDir)).rejects.toThrow(/index\.json: not JSON/);
+  });
+
+  test('a tensor that its shard holds and the index does not name there is no tensor to leave out', async () => {
+    const shardDir = await mkdtemp(join(dir, 'shards-'));
+    const one = { shape: [1], data: new Float32Array([1]) };
+    const both = new Map([
+      ['a', one],
+      ['b', one],
+    ]);
+    for (const name of ['one.safetensors', 'two.safetensors'])
+      await writeSafetensors(join(shardDir, name), both);
+    const indexed = async (weight_map: Record<string, string>) => {
+      await writeFile(join(shardDir, 'model.safetensors.index.json'), JSON.stringify({ weight_map }));
+      return readModelWeights(shardDir);
+    };
+    await expect(indexed({ a: 'one.safetensors' })).rejects.toThrow(
+      /one\.safetensors: holds tensor "b", which the index does not name/,
+    );
+    await expect(indexed({ a: 'one.safetensors', b: 'two.safetensors' })).rejects.toThrow(
+      /one\.safetensors: holds tensor "b", which the index says to be in two\.safetensors/,
+    );
   });
 });

@@ -4,7 +4,7 @@
 
 import type { DecoderConfig } from './config.ts';
 import type { Weights, WeightTensor } from './initialize.ts';
-import { decoderTensors } from './decoder-tensors.ts';
+import { decoderTensors, embeddingName } from './decoder-tensors.ts';
 import type { TensorSpec } from './decoder-tensors.ts';
 import { adapterTensors } from './lora.ts';
 import type { LoraConfig } from './lora.ts';
@@ -87,8 +87,15 @@ function listed(names: readonly string[]): string {
 }
 
 /** What a file may hold although it follows from the rest: a tied head, and the rotations that old Llama checkpoints store. */
-function isRedundant(config: DecoderConfig, name: string, { data }: WeightTensor): boolean {
-  if (config.tieWordEmbeddings && name === 'lm_head.weight') return true;
+function isRedundant(config: DecoderConfig, weights: Weights, name: string): boolean {
+  const { data } = weights.get(name)!;
+  if (config.tieWordEmbeddings && name === 'lm_head.weight') {
+    const tied = weights.get(embeddingName)?.data;
+    if (tied?.length === data.length && data.every((value, i) => value === tied[i])) return true;
+    throw new UnfitWeights(
+      `tensor "${name}" is another than "${embeddingName}", which tie_word_embeddings says that it is: set that to false, or leave the tensor out`,
+    );
+  }
   if (!/^model\.layers\.\d+\.self_attn\.rotary_emb\.inv_freq$/.test(name)) return false;
   const frequencies = rotaryFrequencies(config);
   // They may have been stored in 16 bits.
@@ -101,11 +108,11 @@ function isRedundant(config: DecoderConfig, name: string, { data }: WeightTensor
 }
 
 /** Whether a tensor that the layout lacks follows from those that it has. */
-type Redundancy = (name: string, tensor: WeightTensor) => boolean;
+type Redundancy = (name: string) => boolean;
 
 /** A model's weights: missing, unused and misshapen tensors, and those with a value that is not finite, are refused by name. */
 export function checkWeights(config: DecoderConfig, layout: ParameterLayout, weights: Weights): void {
-  checkTensors(layout, weights, (name, tensor) => isRedundant(config, name, tensor));
+  checkTensors(layout, weights, (name) => isRedundant(config, weights, name));
 }
 
 /** The same of the weights of adapters. */
@@ -116,9 +123,7 @@ function checkTensors(layout: ParameterLayout, weights: Weights, redundant: Redu
   const missing = [...layout.slots.keys()].filter((name) => !weights.has(name));
   if (missing.length > 0)
     throw new UnfitWeights(`the model's weights lack ${missing.length} tensors: ${listed(missing)}`);
-  const unused = [...weights.keys()].filter(
-    (name) => !layout.slots.has(name) && !redundant(name, weights.get(name)!),
-  );
+  const unused = [...weights.keys()].filter((name) => !layout.slots.has(name) && !redundant(name));
   if (unused.length > 0)
     throw new UnfitWeights(
       `the model's weights hold ${unused.length} tensors that its configuration has no use for: ${listed(unused)}`,

@@ -4,6 +4,16 @@ import type { DrawVariant } from './choose.ts';
 import type { SampleOptions } from './completion.ts';
 import type { DecodeProgram, SamplingPrograms } from './programs.ts';
 
+/**
+ * Logits, biases among them, times this stay finite in float32. Colder than its inverse is as good as the likeliest word, so
+ * that colder draws are drawn at it.
+ */
+const mostInverseTemperature = 1e28;
+const mostBias = 1e6;
+
+/** The least that float32 holds in full: a smaller share kept would be none. */
+const leastTopP = 2 ** -126;
+
 /** RangeError naming the option that cannot be meant. */
 export function checkOptions(options: SampleOptions, vocabSize: number): void {
   const { temperature, topK = 0, topP = 1, minP = 0, logitBias = new Map() } = options;
@@ -17,8 +27,12 @@ export function checkOptions(options: SampleOptions, vocabSize: number): void {
   for (const [token, bias] of logitBias) {
     if (!Number.isInteger(token) || token < 0 || token >= vocabSize)
       refuse('a token of logitBias', token, `an id below ${vocabSize}`);
-    if (!Number.isFinite(bias))
-      refuse(`logitBias of token ${token}`, bias, 'finite; -100 all but bans a word');
+    if (!(Math.abs(bias) <= mostBias))
+      refuse(
+        `logitBias of token ${token}`,
+        bias,
+        `from -${mostBias} to ${mostBias}; -100 all but bans a word`,
+      );
   }
 }
 
@@ -39,10 +53,10 @@ export const mayKeepMore = ({ topK = 0 }: SampleOptions, vocabSize: number): boo
 
 export function fillDraw(program: DecodeProgram, options: SampleOptions, vocabSize: number): void {
   const { temperature, topK = 0, topP = 1, minP = 0 } = options;
-  if (temperature > 0) program.inverseTemperature[0] = 1 / temperature;
+  if (temperature > 0) program.inverseTemperature[0] = Math.min(1 / temperature, mostInverseTemperature);
   program.topK[0] = topK === 0 ? vocabSize : Math.min(topK, vocabSize);
   // Above 1: the sum of all words may come out a little above 1 itself.
-  program.topP[0] = topP === 1 ? 2 : topP;
+  program.topP[0] = topP === 1 ? 2 : Math.max(topP, leastTopP);
   program.minP[0] = minP;
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { initialWeights } from '../../../runner/engine/models/initialize.ts';
-import { blockTensorName } from '../../../runner/engine/models/decoder-tensors.ts';
+import { blockTensorName, embeddingName } from '../../../runner/engine/models/decoder-tensors.ts';
 import type { BlockRole } from '../../../runner/engine/models/decoder-tensors.ts';
 import {
   namedViews,
@@ -93,8 +93,13 @@ describe('layout', () => {
     expect(() => pack((copy) => copy.set('model.norm.weight', weights.get('lm_head.weight')!))).toThrow(
       /"model\.norm\.weight" has shape \[11, 16\], the configuration needs \[16\]/,
     );
-    // A tied model's file may repeat the head.
-    expect(() => pack(() => undefined, { ...tinyConfig, tieWordEmbeddings: true })).not.toThrow();
+    // A tied model's file may repeat the head, but hold no other.
+    const tied = { ...tinyConfig, tieWordEmbeddings: true };
+    const repeat = (copy: typeof weights) => copy.set('lm_head.weight', weights.get(embeddingName)!);
+    expect(() => pack(repeat, tied)).not.toThrow();
+    expect(() => pack(() => undefined, tied)).toThrow(
+      /"lm_head\.weight" is another than "model\.embed_tokens/,
+    );
   });
 
   test('rotations that old checkpoints store are taken where they are those of the configuration, else refused', () => {

@@ -1,7 +1,7 @@
 // How what a model leaves of a machine's memory is shared out: so much for the activations of a micro-batch, so much for
 // the sampler's caches. A pure function of shape, form and memory, so that a resumed run on a machine of the same size cuts
 // its batches as the first did. Whether the model fits at all is not decided here (api/contract/memory).
-import { availableMemory, defaultMemoryBytes } from './learner/token-budget.ts';
+import { availableMemory } from './learner/token-budget.ts';
 import type { DecoderConfig } from './models/config.ts';
 import type { LoraConfig } from './models/lora.ts';
 import { adapterLayout, parameterLayout } from './models/parameters.ts';
@@ -17,6 +17,7 @@ const bytesPerTrained = 4 * f32;
 const usableShare = 0.9;
 /** Activations have half of what is left, caches a quarter; the rest is for what neither counts. */
 const cacheShare = 0.25;
+const fewestActivationBytes = 1 << 28;
 
 export interface MemoryBudgets {
   /** For the activations of a micro-batch and the head. */
@@ -43,10 +44,7 @@ export function memoryBudgets(
   const usable = provider === 'cpu' ? memoryBytes : usableShare * memoryBytes - spareBytes(trained);
   const left = Math.max(0, usable - weights);
   return {
-    activationBytes:
-      provider === 'cpu'
-        ? defaultMemoryBytes(trained.parameterCount, memoryBytes)
-        : powerBelow(Math.max(1 << 28, left / 2)),
+    activationBytes: powerBelow(Math.max(fewestActivationBytes, left / 2)),
     slots: {
       ...defaultSlotLimits,
       cacheTokens: cacheTokens(config, provider, left * cacheShare),

@@ -39,9 +39,7 @@ describe('memory budgets', () => {
         const { cacheTokens } = budgets.slots;
         const cache = cacheTokens * cacheTokenBytes(config, provider);
         expect(cacheTokens === 1 || cache <= left / 4, `${gb} GB`).toBe(true);
-        // On the cpu the learner's own rule, which does not count a frozen base.
-        if (provider !== 'cpu')
-          expect(budgets.activationBytes).toBeLessThanOrEqual(Math.max(2 ** 28, left / 2));
+        expect(budgets.activationBytes).toBeLessThanOrEqual(Math.max(2 ** 28, left / 2));
         expect(Number.isInteger(Math.log2(cacheTokens))).toBe(true);
         expect(cacheTokens).toBeLessThanOrEqual(defaultSlotLimits.cacheTokens);
       }

@@ -53,7 +53,7 @@ export function memoryBudgets(
 }
 
 /** On a device what changes in place does so by rotation: a spare buffer for each weight and moment of one size (ADR 0011). */
-function spareBytes({ slots }: ParameterLayout): number {
+export function spareBytes({ slots }: ParameterLayout): number {
   const sizes = new Set([...slots.values()].map(({ size }) => size));
   return [...sizes].reduce((total, size) => total + 3 * f32 * size, 0);
 }

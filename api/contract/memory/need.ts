@@ -16,7 +16,7 @@ import {
   wholeBlockBytes,
 } from './activations.ts';
 import { cacheCapacity, cacheRows, cacheTokenBytes } from './cache.ts';
-import { adapterCount, parameterCount } from './parameters.ts';
+import { adapterCount, parameterCount, sizesApart } from './parameters.ts';
 import type { Tuning } from './parameters.ts';
 
 /** Lengths in tokens, prompt included; 0 where nothing is trained or sampled. */
@@ -63,6 +63,7 @@ export function memoryNeed(
 ): MemoryNeed {
   const lines = [
     ...weightLines(sizes, tuning, storage),
+    ...spareLines(sizes, tuning, accelerator),
     ...activationLines(sizes, lengths.trained),
     ...cacheLines(sizes, storage.elementBytes, lengths.sampled),
   ];
@@ -90,6 +91,13 @@ function weightLines(sizes: ModelSizes, tuning: Tuning, { elementBytes, copy }: 
     { name: 'moments', bytes: 8 * trained, what: 'two of AdamW, F32' },
     ...(tuning.method === 'full' && copy ? [half] : []),
   ];
+}
+
+/** A weight and its two moments are updated at once. */
+function spareLines(sizes: ModelSizes, tuning: Tuning, accelerator: Accelerator): MemoryLine[] {
+  if (accelerator === 'cpu') return [];
+  const bytes = 3 * 4 * sizesApart(sizes, tuning);
+  return [{ name: 'spare', bytes, what: 'where updates in place are written on a device, F32' }];
 }
 
 function activationLines(sizes: ModelSizes, tokens: number): MemoryLine[] {

@@ -39,3 +39,20 @@ export function adapterCount(sizes: ModelSizes, tuning: Extract<Tuning, { method
     sizes.layers * sum(tuning.target_modules.map((name) => tuning.rank * (dims[name][0] + dims[name][1])))
   );
 }
+
+/**
+ * Sizes of the trained tensors, each once, added: on a device what is updated in place goes to a spare tensor of its size
+ * (ADR 0011).
+ */
+export function sizesApart(sizes: ModelSizes, tuning: Tuning): number {
+  const { modelType, vocabSize: V, hiddenSize: D, heads, kvHeads, headSize } = sizes;
+  const dims = linearDims(sizes);
+  if (tuning.method === 'lora')
+    return sum([
+      ...new Set(tuning.target_modules.flatMap((name) => dims[name].map((side) => tuning.rank * side))),
+    ]);
+  const biases = modelType === 'qwen2' ? [heads * headSize, kvHeads * headSize] : [];
+  const headNorms = modelType === 'qwen3' ? [headSize] : [];
+  const matrices = Object.values(dims).map(([out, into]) => out * into);
+  return sum([...new Set([V * D, ...matrices, ...biases, D, ...headNorms])]);
+}

@@ -9,15 +9,15 @@ import {
   paddedLength,
 } from '../../../../api/contract/memory/activations.ts';
 import { cacheTokenBytes, slotLimits } from '../../../../api/contract/memory/cache.ts';
-import { parameterCount } from '../../../../api/contract/memory/parameters.ts';
+import { parameterCount, sizesApart } from '../../../../api/contract/memory/parameters.ts';
 import type { ModelSizes } from '../../../../api/contract/model-shape.ts';
 import { modelSizes } from '../../../../api/contract/model-shape.ts';
 import { publishedModels } from '../../../../infra/published-models.ts';
 import { microBatchBytes, planMicroBatches } from '../../../../runner/engine/learner/memory-plan.ts';
 import { bucketLength } from '../../../../runner/engine/learner/micro-batches.ts';
-import { cacheTokenBytes as cacheTokenBytesOf } from '../../../../runner/engine/memory-budget.ts';
+import { cacheTokenBytes as cacheTokenBytesOf, spareBytes } from '../../../../runner/engine/memory-budget.ts';
 import { hfModelConfig } from '../../../../runner/engine/models/config.ts';
-import { parameterLayout } from '../../../../runner/engine/models/parameters.ts';
+import { adapterLayout, parameterLayout } from '../../../../runner/engine/models/parameters.ts';
 import { defaultSlotLimits } from '../../../../runner/engine/sampler/slot-limits.ts';
 import { configOf } from '../../../support/published-config.ts';
 
@@ -59,6 +59,14 @@ describe('the engine', () => {
       expect([S, reckoned]).toEqual([S, plan.bytes]);
       expect(microBatchBytes(config, plan)).toBe(reckoned);
     }
+  });
+
+  it.each(all)('needs as many spare bytes on a device: $modelType $hiddenSize', (sizes) => {
+    const config = configOf(sizes);
+    expect(spareBytes(parameterLayout(config))).toBe(12 * sizesApart(sizes, { method: 'full' }));
+    const lora = { rank: 8, alpha: 16, targets: ['q', 'k', 'down'] } as const;
+    const tuning = { method: 'lora', rank: 8, target_modules: ['q_proj', 'k_proj', 'down_proj'] } as const;
+    expect(spareBytes(adapterLayout(config, lora))).toBe(12 * sizesApart(sizes, tuning));
   });
 
   it('samples with the limits that are reckoned with, in caches of as many bytes a token', () => {

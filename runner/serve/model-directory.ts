@@ -1,7 +1,7 @@
 // Where the model that the user named lies on this machine: a directory as it is, an s3:// URI fetched first, with the same
 // code and credentials as for jobs.
 import { createHash } from 'node:crypto';
-import { rmSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -22,6 +22,10 @@ export async function modelDirectory(model: string, env: NodeJS.ProcessEnv): Pro
   if (found?.isDirectory() !== true)
     throw new NoModel(
       `${directory}: there is no such directory; a model is a directory with config.json, tokenizer.json and *.safetensors`,
+    );
+  if (existsSync(join(directory, 'adapter_config.json')) && !existsSync(join(directory, 'config.json')))
+    throw new NoModel(
+      `${directory}: an adapter without its model; name the checkpoint of the end of a stage: it holds both, merged (docs/lora.md)`,
     );
   return directory;
 }

@@ -29,6 +29,10 @@ export async function localModel(
   if (!isOurs) return { model: target };
   const connection = connect();
   const checkpoint = await chooseCheckpoint(connection.client, target);
+  if (!checkpoint.files.some(({ name }) => /^model[^/]*\.safetensors$/.test(name)))
+    throw new UserError(
+      `${checkpoint.id} (step ${checkpoint.step}) holds adapters without their model: name a checkpoint of the end of a stage, which holds both, merged`,
+    );
   const files = checkpoint.files.filter(({ name }) => !name.includes('/'));
   const directory = join(models, checkpoint.id);
   await pullShowing(connection, { ...checkpoint, files }, directory, screenOn(process.stderr), signal);

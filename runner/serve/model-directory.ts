@@ -14,6 +14,13 @@ export class NoModel extends Error {
   override readonly name = 'NoModel';
 }
 
+/** An adapter as a checkpoint of LoRA keeps it at a step, or its adapter/ folder. */
+function isAdapterAlone(directory: string): boolean {
+  const has = (name: string): boolean => existsSync(join(directory, name));
+  const hasWeights = has('model.safetensors') || has('model.safetensors.index.json');
+  return (has('adapter_config.json') || has('adapter/adapter_config.json')) && !hasWeights;
+}
+
 /** `model`: a path, a file: URI or an s3: URI; S3_ variables and MILLRACE_SCRATCH come from `env`. @throws NoModel. */
 export async function modelDirectory(model: string, env: NodeJS.ProcessEnv): Promise<string> {
   if (model.startsWith('s3://')) return fetched(model, env);
@@ -23,7 +30,7 @@ export async function modelDirectory(model: string, env: NodeJS.ProcessEnv): Pro
     throw new NoModel(
       `${directory}: there is no such directory; a model is a directory with config.json, tokenizer.json and *.safetensors`,
     );
-  if (existsSync(join(directory, 'adapter_config.json')) && !existsSync(join(directory, 'config.json')))
+  if (isAdapterAlone(directory))
     throw new NoModel(
       `${directory}: an adapter without its model; name the checkpoint of the end of a stage: it holds both, merged (docs/lora.md)`,
     );

@@ -18,6 +18,9 @@ interface Output {
   write(text: string): unknown;
 }
 
+/** A pseudo-terminal that nobody has given a size says 0. */
+const columnsOf = (output: Output): number => output.columns || 80;
+
 const eraseLine = '\r\x1b[K';
 
 export function screenOn(output: Output): Screen {
@@ -30,7 +33,7 @@ export function screenOn(output: Output): Screen {
   return {
     live,
     get width() {
-      return output.columns ?? 80;
+      return columnsOf(output);
     },
     line(text) {
       const status = shown;
@@ -40,7 +43,7 @@ export function screenOn(output: Output): Screen {
     },
     status(text) {
       if (!live || text === shown) return;
-      const fitting = text.slice(0, (output.columns ?? 80) - 1);
+      const fitting = text.slice(0, columnsOf(output) - 1);
       output.write(`${eraseLine}${fitting}`);
       shown = fitting;
     },

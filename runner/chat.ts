@@ -25,6 +25,8 @@ async function main(words: readonly string[]): Promise<number> {
     });
   }
   const tell = (message: string): void => console.error(message);
+  // Opening a model takes seconds; a terminal that says nothing meanwhile looks hung.
+  if (process.stdin.isTTY && process.stderr.isTTY) tell(`opening ${given.model}`);
   const runtime = createRuntime({ provider: given.accelerator, warn: tell, tell });
   const directory = await modelDirectory(given.model, process.env);
   const engine = await ChatEngine.open(runtime, directory, {
@@ -35,7 +37,10 @@ async function main(words: readonly string[]): Promise<number> {
   const message =
     given.message ?? (process.stdin.isTTY ? undefined : (await text(process.stdin)).replace(/\r?\n$/, ''));
   if (message !== undefined) await answerOnce(engine, conversation, message, ending.signal);
-  else await chatOnTerminal(engine, conversation, ending.signal);
+  else {
+    tell('/help lists the commands, Ctrl-D ends');
+    await chatOnTerminal(engine, conversation, ending.signal);
+  }
   return ending.signal.aborted ? 130 : 0;
 }
 

@@ -34,8 +34,12 @@ function flatten(issue: ZodIssue, base: Path): Issue[] {
     if (branches.length === 1 && branch !== undefined) return branch.flatMap((inner) => flatten(inner, path));
     if (branches.length > 1) return [{ pointer: jsonPointer(path), message: noneOf(branches) }];
   }
-  return [{ pointer: jsonPointer(path), message: issue.message }];
+  return [{ pointer: jsonPointer(path), message: messageOf(issue) }];
 }
+
+/** zod says that a field that is not there was "received undefined". */
+const messageOf = ({ message }: ZodIssue): string =>
+  message.replace(/^Invalid input: expected (.+), received undefined$/, 'must be given: expected $1');
 
 type Branch = readonly ZodIssue[];
 

@@ -55,11 +55,23 @@ function datasetIssue({ pointer, data, kind }: DataReference, row: DatasetRow | 
   return row.state === 'ready' ? [] : [{ pointer, message: `dataset ${what} is ${row.state}, not ready` }];
 }
 
+const nameMerged = 'name a checkpoint of the end of a stage, which holds both, merged';
+
+/** What LoRA keeps at a step. */
+function isAdapterAlone(files: readonly { readonly name: string }[]): boolean {
+  const names = files.map(({ name }) => name);
+  return names.some((name) => name.startsWith('adapter/')) && !names.some(isWeights);
+}
+
+const isWeights = (name: string): boolean => !name.includes('/') && /^model.*\.safetensors$/.test(name);
+
 async function checkpointIssue(db: Database, projectId: string, spec: JobSpec): Promise<Issue[]> {
   const { init } = spec.model;
   if (init.from !== 'checkpoint') return [];
   const row = await getCheckpoint(db, projectId, init.checkpoint);
-  return row === undefined
-    ? [{ pointer: '/model/init/checkpoint', message: `there is no checkpoint ${init.checkpoint}` }]
+  const pointer = '/model/init/checkpoint';
+  if (row === undefined) return [{ pointer, message: `there is no checkpoint ${init.checkpoint}` }];
+  return isAdapterAlone(row.files)
+    ? [{ pointer, message: `${init.checkpoint} holds adapters without their model: ${nameMerged}` }]
     : [];
 }

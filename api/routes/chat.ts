@@ -1,6 +1,6 @@
 // Talking to checkpoints, in OpenAI's dialect: a request is forwarded to a runner that serves the model, and its answer
 // streamed back. Errors have OpenAI's form too (contract/chat-error.ts).
-import { createRoute } from '@hono/zod-openapi';
+import { createRoute, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { getCheckpoint } from '../../db/checkpoints/get.ts';
 import type { ServingRunnerRow } from '../../db/schema.ts';
@@ -10,7 +10,7 @@ import type { Upstream } from '../chat/upstream.ts';
 import { askRunner } from '../chat/upstream.ts';
 import type { Env, Services } from '../context.ts';
 import type { ChatRequest } from '../contract/chat.ts';
-import { chatChunk, chatCompletion, chatRequest, servedModels } from '../contract/chat.ts';
+import { chatChunk, chatCompletion, chatRequest, servedModel, servedModels } from '../contract/chat.ts';
 import { chatError } from '../contract/chat-error.ts';
 import { checkpointId } from '../contract/names.ts';
 import type { ProblemCode } from '../contract/problem.ts';
@@ -75,6 +75,16 @@ const list = createRoute({
   responses: { 200: json(servedModels, 'Models'), ...chatProblems() },
 });
 
+const retrieve = createRoute({
+  ...common,
+  method: 'get',
+  path: '/v1/models/{model}',
+  description: 'One of them, by checkpoint id or by the name given with --as.',
+  middleware: [allow('read', 'submit')],
+  request: { params: z.object({ model: z.string() }) },
+  responses: { 200: json(servedModel, 'The model'), ...chatProblems('model_not_found', 'no_serving_runner') },
+});
+
 export function chatRoutes(services: Services) {
   return newRouter()
     .openapi(complete(services), async (c) => {
@@ -92,6 +102,14 @@ export function chatRoutes(services: Services) {
     .openapi(list, async (c) => {
       const rows = await listServing(services.db, c.get('caller').projectId, services.timing.leaseMs);
       return c.json({ object: 'list' as const, data: modelsOf(rows) }, 200);
+    })
+    .openapi(retrieve, async (c) => {
+      const { projectId } = c.get('caller');
+      const { model } = c.req.valid('param');
+      const rows = await listServing(services.db, projectId, services.timing.leaseMs);
+      const found = modelsOf(rows).find(({ id }) => id === model);
+      if (found === undefined) throw await nobodyServes(services, projectId, model);
+      return c.json(found, 200);
     });
 }
 

@@ -1,11 +1,13 @@
 // From what the user names to what an engine on this machine can open: a checkpoint is pulled first, everything else
 // (a directory, a file: or s3: URI) is the engine's own to find.
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { checkpointId, jobId } from '../../api/contract/names.ts';
 import { pullShowing } from '../commands/pull.ts';
 import type { Connection } from '../connection.ts';
 import { chooseCheckpoint } from '../pull/choose.ts';
 import { screenOn } from '../screen.ts';
+import { UserError } from '../user-error.ts';
 
 export interface LocalModel {
   /** A path or a URI. */
@@ -22,9 +24,15 @@ export async function localModel(
   signal: AbortSignal,
 ): Promise<LocalModel> {
   const isOurs = checkpointId.safeParse(target).success || jobId.safeParse(target).success;
+  if (!isOurs && /^(ckpt|job)_[^/]*$/.test(target) && !existsSync(target))
+    throw new UserError(`${target} is no id of a checkpoint or job (an id is longer), and no directory here`);
   if (!isOurs) return { model: target };
   const connection = connect();
   const checkpoint = await chooseCheckpoint(connection.client, target);
+  if (!checkpoint.files.some(({ name }) => /^model[^/]*\.safetensors$/.test(name)))
+    throw new UserError(
+      `${checkpoint.id} (step ${checkpoint.step}) holds adapters without their model: name a checkpoint of the end of a stage, which holds both, merged`,
+    );
   const files = checkpoint.files.filter(({ name }) => !name.includes('/'));
   const directory = join(models, checkpoint.id);
   await pullShowing(connection, { ...checkpoint, files }, directory, screenOn(process.stderr), signal);

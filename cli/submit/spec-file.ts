@@ -80,11 +80,19 @@ function withAbsoluteDirectories(posted: unknown, specPath: string): unknown {
     if (typeof uri !== 'string' || /^([a-z][a-z0-9+.-]*:|\/)/i.test(uri)) continue;
     const directory = resolve(dirname(specPath), uri);
     if (!existsSync(directory))
-      throw new UserError(`${specPath}, ${pointer}: there is no ${what} directory ${directory}`);
+      throw new UserError(
+        `${specPath}, ${pointer}: there is no ${what} directory ${directory}${hubHint(uri)}`,
+      );
     (holder as Record<string, unknown>)['uri'] = directory;
   }
   return posted;
 }
+
+/** `Qwen/Qwen3-0.6B` is how the hub names a model. */
+const hubHint = (uri: string): string =>
+  /^[\w.-]+\/[\w.-]+$/.test(uri) && !uri.startsWith('.')
+    ? '; models are not fetched from the Hugging Face hub: download it, then name its directory, or the URI that millrace push prints'
+    : '';
 
 const field = (value: unknown, key: string): unknown =>
   typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[key] : undefined;

@@ -57,7 +57,7 @@ function writerOn(screen: Screen) {
         lastStepLine = Date.parse(event.created_at);
         screen.line(stepLine(view.stage!));
       }
-      if (!isTerminal(view.state)) screen.status(statusLine(view));
+      if (!isTerminal(view.state)) screen.status(statusLine(view, screen.width));
     },
   };
 }

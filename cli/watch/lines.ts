@@ -1,20 +1,24 @@
 // The words that a watcher prints: the live line, and the lines that stay. Pure.
 import type { JobEvent } from '../../api/contract/event.ts';
-import { bar, clock, rate } from '../format.ts';
+import { bar, bytes, clock, rate } from '../format.ts';
 import type { StageView, View } from './view.ts';
 
-const barWidth = 20;
+/** On a narrow terminal the bar gives way, not the time left. */
+const barWidths = [20, 10, 4];
 
 /** `math (stage 2)  [####....] 120/300  reward 0.412  8.1k tokens/s  2:10 left` */
-export function statusLine(view: View): string {
+export function statusLine(view: View, columns = Infinity): string {
   if (view.stage === null)
     return view.state === 'running' ? 'running: the model is being prepared' : view.state;
   const { name, number, step, steps } = view.stage;
-  return [
-    `${name} (stage ${number})`,
-    `${bar(step / Math.max(1, steps), barWidth)} ${step}/${steps}`,
-    ...measures(view.stage),
-  ].join('  ');
+  const lines = barWidths.map((width) =>
+    [
+      `${name} (stage ${number})`,
+      `${bar(step / Math.max(1, steps), width)} ${step}/${steps}`,
+      ...measures(view.stage!),
+    ].join('  '),
+  );
+  return lines.find((line) => line.length < columns) ?? lines.at(-1)!;
 }
 
 /** The same as a line that stays. */
@@ -68,7 +72,9 @@ export function eventLine({ body, attempt }: JobEvent): string | undefined {
     case 'computing':
       return computingLine(body);
     case 'micro_batches':
-      return body.plans.map((plan) => `${body.stage}: ${planWords(plan)}`).join('\n');
+      return plansOfOneKind(body.plans)
+        .map((plans) => `${body.stage}: ${planWords(plans)}`)
+        .join('\n');
     case 'step':
     case 'samples':
       return undefined;
@@ -83,16 +89,25 @@ function computingLine({ provider, device, precision, instead }: Body<'computing
   return `computes on ${where}, products of ${precision}${instead === null ? '' : `: ${instead}`}`;
 }
 
-/** `micro-batches of 16 x 512 tokens, activations kept, 0.42 GB` */
-function planWords({
-  rows,
-  length,
-  activations,
-  attention_chunk,
-  bytes,
-}: Body<'micro_batches'>['plans'][number]): string {
+type Plan = Body<'micro_batches'>['plans'][number];
+
+/** Those that keep the same activations and cut attention the same way, in the order in which each kind first comes. */
+function plansOfOneKind(plans: readonly Plan[]): Plan[][] {
+  const kinds = new Map<string, Plan[]>();
+  for (const plan of plans) {
+    const kind = `${plan.activations} ${plan.attention_chunk}`;
+    kinds.set(kind, [...(kinds.get(kind) ?? []), plan]);
+  }
+  return [...kinds.values()];
+}
+
+/** `micro-batches of 16 x 512, 32 x 256 tokens, activations kept, up to 420.0 MB` */
+function planWords(plans: readonly Plan[]): string {
+  const { activations, attention_chunk } = plans[0]!;
+  const shapes = plans.map(({ rows, length }) => `${rows} x ${length}`).join(', ');
   const attention = attention_chunk === null ? '' : `, attention by ${attention_chunk} queries`;
-  return `micro-batches of ${rows} x ${length} tokens, activations ${activations}${attention}, ${(bytes / 1e9).toFixed(2)} GB`;
+  const most = bytes(Math.max(...plans.map((plan) => plan.bytes)));
+  return `micro-batches of ${shapes} tokens, activations ${activations}${attention}, ${plans.length > 1 ? 'up to ' : ''}${most}`;
 }
 
 /** ` (invalid_data): …`; `then` stands before the message, which may have many lines. */

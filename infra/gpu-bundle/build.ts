@@ -107,6 +107,7 @@ stageTree(commit);
 stagePackages();
 stageNode();
 stageVulkan();
+console.error('compressing: one to four minutes');
 const archive = join(output, `millrace-gpu-${commit}.tar.xz`);
 pack(archive, git('show', '-s', '--format=%ct', 'HEAD'));
 rmSync(stage, { recursive: true });

@@ -32,8 +32,9 @@ export async function showAnswer(
   const seconds = (performance.now() - start) / 1_000;
   const why = signal.aborted ? ', stopped' : cut ? ', cut off at its limit' : '';
   const first = firstAt === undefined ? '' : `, first after ${((firstAt - start) / 1_000).toFixed(2)} s`;
+  const empty = text === '' && !signal.aborted ? 'the answer is empty; ' : '';
   display.note(
-    `${prompt_tokens} tokens of prompt, ${completion_tokens} of answer${why}: ${(completion_tokens / seconds).toFixed(1)} tokens/s${first}`,
+    `${empty}${prompt_tokens} tokens of prompt, ${completion_tokens} of answer${why}: ${(completion_tokens / seconds).toFixed(1)} tokens/s${first}`,
   );
   return text;
 }

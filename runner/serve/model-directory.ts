@@ -1,7 +1,7 @@
 // Where the model that the user named lies on this machine: a directory as it is, an s3:// URI fetched first, with the same
 // code and credentials as for jobs.
 import { createHash } from 'node:crypto';
-import { rmSync } from 'node:fs';
+import { existsSync, rmSync } from 'node:fs';
 import { rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -14,6 +14,13 @@ export class NoModel extends Error {
   override readonly name = 'NoModel';
 }
 
+/** An adapter as a checkpoint of LoRA keeps it at a step, or its adapter/ folder. */
+function isAdapterAlone(directory: string): boolean {
+  const has = (name: string): boolean => existsSync(join(directory, name));
+  const hasWeights = has('model.safetensors') || has('model.safetensors.index.json');
+  return (has('adapter_config.json') || has('adapter/adapter_config.json')) && !hasWeights;
+}
+
 /** `model`: a path, a file: URI or an s3: URI; S3_ variables and MILLRACE_SCRATCH come from `env`. @throws NoModel. */
 export async function modelDirectory(model: string, env: NodeJS.ProcessEnv): Promise<string> {
   if (model.startsWith('s3://')) return fetched(model, env);
@@ -22,6 +29,10 @@ export async function modelDirectory(model: string, env: NodeJS.ProcessEnv): Pro
   if (found?.isDirectory() !== true)
     throw new NoModel(
       `${directory}: there is no such directory; a model is a directory with config.json, tokenizer.json and *.safetensors`,
+    );
+  if (isAdapterAlone(directory))
+    throw new NoModel(
+      `${directory}: an adapter without its model; name the checkpoint of the end of a stage: it holds both, merged (docs/lora.md)`,
     );
   return directory;
 }

@@ -22,7 +22,7 @@ function localPath(uri: string, roots: readonly string[]): string | undefined {
   const allowed = roots.length === 0 ? 'none is set' : `only ${roots.join(', ')}`;
   throw unusable(
     uri,
-    `no directory that this runner may read models from (MILLRACE_MODEL_ROOTS: ${allowed})`,
+    `no directory that this runner may read models from (MILLRACE_MODEL_ROOTS: ${allowed}); put it below one, or bring it to the store with millrace push and name the URI that it prints`,
   );
 }
 

@@ -264,6 +264,17 @@ describe('an attempt', () => {
     );
     const started = await claimOne(client);
     expect(started.claim).toMatchObject({ init: { id: committed.id }, resume: null });
+    const ofAdapters = {
+      ...commit(started.fence),
+      files: [{ name: 'adapter/adapter_model.safetensors', size: 10, sha256 }],
+    };
+    const alone = await client.runner.checkpoint({ ...started.fence, checkpoint: ofAdapters });
+    const init = { from: 'checkpoint', checkpoint: alone.id };
+    const refused = await api.request('POST', '/v1/jobs', { json: spec({ model: { init } }) });
+    expect(refused.status).toBe(422);
+    expect((await problemOf(refused)).issues).toEqual([
+      { pointer: '/model/init/checkpoint', message: expect.stringContaining('adapters without') as unknown },
+    ]);
     await client.runner.finish({ ...started.fence, outcome: { type: 'succeeded' } });
   });
 

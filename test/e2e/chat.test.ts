@@ -267,6 +267,25 @@ describe('serving runners', () => {
     expect((await models(strangerKey)).data).toEqual([]);
   });
 
+  it('are found by name, as the list names them', async () => {
+    const model = async (name: string, key: string) => {
+      const answer = await fetch(`${api.url}/v1/models/${name}`, {
+        headers: { authorization: `Bearer ${key}` },
+      });
+      return { status: answer.status, body: (await answer.json()) as unknown };
+    };
+    for (const id of ['tiny', checkpoint])
+      expect(await model(id, api.adminKey)).toMatchObject({ status: 200, body: { id, object: 'model' } });
+    for (const [id, key] of [
+      ['nobody', api.adminKey],
+      ['tiny', strangerKey],
+    ] as const)
+      expect(await model(id, key)).toMatchObject({
+        status: 404,
+        body: { error: { code: 'model_not_found' } },
+      });
+  });
+
   it('answer nobody without the secret, and are passed over where theirs is wrong', async () => {
     const url = /"url":"(http[^"]+)"/.exec(served!.lines.join('\n'))![1]!;
     for (const authorization of ['Bearer wrong', '']) {

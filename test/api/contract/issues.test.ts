@@ -17,6 +17,14 @@ test('each unknown field is named by itself', () => {
   ]);
 });
 
+test('a field that is not there must be given', () => {
+  const schema = z.object({ n: z.number(), deep: z.object({ s: z.string() }) });
+  expect(issues(schema, { deep: { s: 1 } })).toEqual([
+    { pointer: '/n', message: 'must be given: expected number' },
+    { pointer: '/deep/s', message: 'Invalid input: expected string, received number' },
+  ]);
+});
+
 const source = z.union([
   z.strictObject({ uri: z.string() }),
   z.strictObject({ type: z.literal('c'), alphabet: z.string() }),

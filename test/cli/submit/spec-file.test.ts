@@ -64,6 +64,10 @@ describe('readSpecFile', () => {
       spec({ model: { init: { from: 'hf', uri: 'absent' } } }),
       '/model/init/uri: there is no model directory',
     ],
+    [
+      spec({ model: { init: { from: 'hf', uri: 'Qwen/Qwen3-0.6B' } } }),
+      'not fetched from the Hugging Face hub',
+    ],
   ])('refuses %j', (contents, message) => {
     expect(() => readSpecFile(write(contents))).toThrow(message);
   });

@@ -101,6 +101,13 @@ describe('lines', () => {
     );
   });
 
+  it('keeps the time left on a narrow terminal: the bar gives way', () => {
+    expect(statusLine(viewAfter(6), 79)).toBe(
+      'sft (stage 1)  [#####.....] 2/4  loss 2.2500  950 tokens/s  0:02 left',
+    );
+    expect(statusLine(viewAfter(6), 20)).toMatch(/^sft .* left$/);
+  });
+
   it('has a step line that stays', () => {
     expect(stepLine(viewAfter(10).stage!)).toBe('math: step 1/10, reward 0.500');
   });
@@ -149,7 +156,7 @@ describe('what is computed with', () => {
     expect(lineOf(webgpu)).toBe('computes on webgpu (driver x.json), products of float32: no f16');
   });
 
-  it('is how micro-batches are cut, a line each', () => {
+  it('is how micro-batches are cut, a line for each way', () => {
     const long = {
       length: 4096,
       rows: 1,
@@ -161,9 +168,20 @@ describe('what is computed with', () => {
     expect(
       lineOf({ type: 'micro_batches', stage: 'sft', phase: 0, step: 1, plans: [short, long] })?.split('\n'),
     ).toEqual([
-      'sft: micro-batches of 16 x 512 tokens, activations kept, 2.50 GB',
-      'sft: micro-batches of 1 x 4096 tokens, activations recomputed, attention by 128 queries, 2.50 GB',
+      'sft: micro-batches of 16 x 512 tokens, activations kept, 2.5 GB',
+      'sft: micro-batches of 1 x 4096 tokens, activations recomputed, attention by 128 queries, 2.5 GB',
     ]);
+    const small = { ...short, length: 32, rows: 256, bytes: 5e6 };
+    const shortOnes = {
+      type: 'micro_batches',
+      stage: 'sft',
+      phase: 0,
+      step: 1,
+      plans: [small, short],
+    } as const;
+    expect(lineOf({ ...shortOnes, plans: [...shortOnes.plans] })).toBe(
+      'sft: micro-batches of 256 x 32, 16 x 512 tokens, activations kept, up to 2.5 GB',
+    );
   });
 });
 

@@ -4,6 +4,7 @@ import { getCheckpoint } from '../../db/checkpoints/get.ts';
 import type { Database } from '../../db/connect.ts';
 import { findDatasets } from '../../db/datasets.ts';
 import type { DatasetRow } from '../../db/schema.ts';
+import { beginProblem } from '../contract/checkpoint.ts';
 import type { DataReference, ExpandedSpec } from '../contract/expand.ts';
 import { dataReferences, expandSpec } from '../contract/expand.ts';
 import type { Issue } from '../contract/issues.ts';
@@ -58,8 +59,9 @@ function datasetIssue({ pointer, data, kind }: DataReference, row: DatasetRow | 
 async function checkpointIssue(db: Database, projectId: string, spec: JobSpec): Promise<Issue[]> {
   const { init } = spec.model;
   if (init.from !== 'checkpoint') return [];
+  const pointer = '/model/init/checkpoint';
   const row = await getCheckpoint(db, projectId, init.checkpoint);
-  return row === undefined
-    ? [{ pointer: '/model/init/checkpoint', message: `there is no checkpoint ${init.checkpoint}` }]
-    : [];
+  if (row === undefined) return [{ pointer, message: `there is no checkpoint ${init.checkpoint}` }];
+  const problem = beginProblem(row.files.map(({ name }) => name));
+  return problem === undefined ? [] : [{ pointer, message: `checkpoint ${row.id} ${problem}` }];
 }

@@ -1,11 +1,13 @@
 // From what the user names to what an engine on this machine can open: a checkpoint is pulled first, everything else
 // (a directory, a file: or s3: URI) is the engine's own to find.
 import { join } from 'node:path';
+import { beginProblem } from '../../api/contract/checkpoint.ts';
 import { checkpointId, jobId } from '../../api/contract/names.ts';
 import { pullShowing } from '../commands/pull.ts';
 import type { Connection } from '../connection.ts';
 import { chooseCheckpoint } from '../pull/choose.ts';
 import { screenOn } from '../screen.ts';
+import { UserError } from '../user-error.ts';
 
 export interface LocalModel {
   /** A path or a URI. */
@@ -25,6 +27,8 @@ export async function localModel(
   if (!isOurs) return { model: target };
   const connection = connect();
   const checkpoint = await chooseCheckpoint(connection.client, target);
+  const problem = beginProblem(checkpoint.files.map(({ name }) => name));
+  if (problem !== undefined) throw new UserError(`checkpoint ${checkpoint.id} ${problem}`);
   const files = checkpoint.files.filter(({ name }) => !name.includes('/'));
   const directory = join(models, checkpoint.id);
   await pullShowing(connection, { ...checkpoint, files }, directory, screenOn(process.stderr), signal);

@@ -2,7 +2,6 @@
 // names, says what came of it, and ends. What a driver does to a process happens here, not in the supervisor.
 import { chooseOperands, precisionOf } from './engine/models/operand-choice.ts';
 import { createRuntime } from './engine/ort/create.ts';
-import { ProviderUnavailable } from './engine/ort/provider.ts';
 import type { Provider } from './engine/ort/runtime.ts';
 import type { FromProbe } from './ipc.ts';
 
@@ -17,8 +16,8 @@ async function probe(): Promise<FromProbe> {
     runtime[Symbol.dispose]();
     return { type: 'found', provider: runtime.provider, precision: precisionOf(operands), told };
   } catch (error) {
-    if (!(error instanceof ProviderUnavailable)) throw error;
-    return { type: 'unavailable', message: error.message };
+    // Whatever it is, a setting can be to blame: MILLRACE_VULKAN_LOADER, a library that does not load.
+    return { type: 'unavailable', message: (error as Error).message };
   }
 }
 

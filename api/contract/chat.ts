@@ -178,7 +178,7 @@ export const chatCompletion = z
   .meta({ id: 'ChatCompletion' });
 export type ChatCompletion = z.infer<typeof chatCompletion>;
 
-const servedModel = z
+export const servedModel = z
   .object({
     id: z.string(),
     object: z.literal('model'),

@@ -8,6 +8,16 @@ export const checkpointKind = z.enum(['step', 'stage_end', 'final']);
 /** Names inside a checkpoint: no folders but trainer/ and adapter/. */
 const fileName = z.string().regex(/^((?:trainer|adapter)\/)?[A-Za-z0-9][A-Za-z0-9._-]{0,120}$/);
 
+/**
+ * What is wrong with beginning with a checkpoint of these files, undefined where it holds a model: within a stage a job that
+ * trains adapters keeps them alone.
+ */
+export function beginProblem(names: readonly string[]): string | undefined {
+  const isModel = names.some((name) => /^model\.safetensors(\.index\.json)?$/.test(name));
+  if (isModel || !names.some((name) => name.startsWith('adapter/'))) return undefined;
+  return 'holds adapters alone, without the model beside which they were trained: take one from the end of a stage (kind stage_end or final), which holds the whole model';
+}
+
 /** Written last, beside the files that it lists. */
 export const manifestName = 'manifest.json';
 

@@ -4,6 +4,7 @@ import { getCheckpoint } from '../../db/checkpoints/get.ts';
 import type { Database } from '../../db/connect.ts';
 import { findDatasets } from '../../db/datasets.ts';
 import type { DatasetRow } from '../../db/schema.ts';
+import { beginProblem } from '../contract/checkpoint.ts';
 import type { DataReference, ExpandedSpec } from '../contract/expand.ts';
 import { dataReferences, expandSpec } from '../contract/expand.ts';
 import type { Issue } from '../contract/issues.ts';
@@ -55,23 +56,12 @@ function datasetIssue({ pointer, data, kind }: DataReference, row: DatasetRow | 
   return row.state === 'ready' ? [] : [{ pointer, message: `dataset ${what} is ${row.state}, not ready` }];
 }
 
-const nameMerged = 'name a checkpoint of the end of a stage, which holds both, merged';
-
-/** What LoRA keeps at a step. */
-function isAdapterAlone(files: readonly { readonly name: string }[]): boolean {
-  const names = files.map(({ name }) => name);
-  return names.some((name) => name.startsWith('adapter/')) && !names.some(isWeights);
-}
-
-const isWeights = (name: string): boolean => !name.includes('/') && /^model.*\.safetensors$/.test(name);
-
 async function checkpointIssue(db: Database, projectId: string, spec: JobSpec): Promise<Issue[]> {
   const { init } = spec.model;
   if (init.from !== 'checkpoint') return [];
-  const row = await getCheckpoint(db, projectId, init.checkpoint);
   const pointer = '/model/init/checkpoint';
+  const row = await getCheckpoint(db, projectId, init.checkpoint);
   if (row === undefined) return [{ pointer, message: `there is no checkpoint ${init.checkpoint}` }];
-  return isAdapterAlone(row.files)
-    ? [{ pointer, message: `${init.checkpoint} holds adapters without their model: ${nameMerged}` }]
-    : [];
+  const problem = beginProblem(row.files.map(({ name }) => name));
+  return problem === undefined ? [] : [{ pointer, message: `checkpoint ${row.id} ${problem}` }];
 }

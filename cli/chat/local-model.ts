@@ -2,6 +2,7 @@
 // (a directory, a file: or s3: URI) is the engine's own to find.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { beginProblem } from '../../api/contract/checkpoint.ts';
 import { checkpointId, jobId } from '../../api/contract/names.ts';
 import { pullShowing } from '../commands/pull.ts';
 import type { Connection } from '../connection.ts';
@@ -29,10 +30,8 @@ export async function localModel(
   if (!isOurs) return { model: target };
   const connection = connect();
   const checkpoint = await chooseCheckpoint(connection.client, target);
-  if (!checkpoint.files.some(({ name }) => /^model[^/]*\.safetensors$/.test(name)))
-    throw new UserError(
-      `${checkpoint.id} (step ${checkpoint.step}) holds adapters without their model: name a checkpoint of the end of a stage, which holds both, merged`,
-    );
+  const problem = beginProblem(checkpoint.files.map(({ name }) => name));
+  if (problem !== undefined) throw new UserError(`checkpoint ${checkpoint.id} ${problem}`);
   const files = checkpoint.files.filter(({ name }) => !name.includes('/'));
   const directory = join(models, checkpoint.id);
   await pullShowing(connection, { ...checkpoint, files }, directory, screenOn(process.stderr), signal);

@@ -31,13 +31,17 @@ export async function findAccelerator(
   let said: FromProbe | undefined;
   child.on('message', (message) => (said = message as FromProbe));
   const exited = exitOf(child);
-  const late = setTimeout(() => void endChild(child, exited, 0), limitMs);
+  let answered = 'without an answer';
+  const late = setTimeout(() => {
+    answered = `for want of an answer in ${limitMs / 1000} s`;
+    void endChild(child, exited, 0);
+  }, limitMs);
   const { code, signal, error } = await exited;
   clearTimeout(late);
   if (said?.type === 'found')
     return { accelerator: said.provider, told: [...said.told, `products are of ${said.precision}`] };
   const why =
     said?.message ??
-    `asking for ${wanted} ended with ${error?.message ?? signal ?? `code ${code}`}, without an answer in ${limitMs / 1000} s: mend the driver, or choose another`;
+    `asking for ${wanted} ended with ${error?.message ?? signal ?? `code ${code}`}, ${answered}: mend the driver, or choose another`;
   throw new SettingsError(`the runner cannot start:\n  MILLRACE_ACCELERATOR: ${why}`);
 }

@@ -85,6 +85,32 @@ describe('posting a job', () => {
     ]);
   });
 
+  test('422 where the checkpoint to begin with holds adapters alone', async () => {
+    const client = api.client();
+    await client.createJob(spec({ priority: 100 }));
+    const { claim, fence } = await claimOne(client);
+    const commit = async (kind: 'step' | 'stage_end', ...names: string[]) => {
+      const files = names.map((name) => ({ name, size: 1, sha256: 'a'.repeat(64) }));
+      const prefix = `jobs/${claim.job}/a${claim.attempt}/${kind}/`;
+      const at = { stage: 'sft', stage_index: 0, step: kind === 'step' ? 1 : 2, kind, prefix };
+      const checkpoint = { ...at, manifest_sha256: 'b'.repeat(64), size: files.length, files };
+      return (await client.runner.checkpoint({ ...fence, checkpoint })).id;
+    };
+    const adapter = 'adapter/adapter_model.safetensors';
+    const alone = await commit('step', adapter, 'config.json');
+    const begin = (checkpoint: string) => post(spec({ model: { init: { from: 'checkpoint', checkpoint } } }));
+    const problem = await bodyOf<Problem>(begin(alone));
+    expect(problem.issues).toMatchObject([
+      {
+        pointer: '/model/init/checkpoint',
+        message: expect.stringContaining(`${alone} holds adapters alone`),
+      },
+    ]);
+    const whole = await commit('stage_end', adapter, 'model.safetensors.index.json');
+    expect(await bodyOf<object>(begin(whole))).toMatchObject({ state: 'queued' });
+    await client.runner.finish({ ...fence, outcome: { type: 'succeeded' } });
+  });
+
   test('the same Idempotency-Key gives the first answer, however many come at once; another body is refused', async () => {
     const headers = { 'idempotency-key': 'once' };
     const answers = await Promise.all(

@@ -64,7 +64,17 @@ describe('an accelerator', () => {
   });
 
   it('whose probe says nothing in time', async () => {
-    await expect(findAccelerator('auto', bare, 1)).rejects.toThrow(/asking for auto ended with SIGTERM/);
+    await expect(findAccelerator('auto', bare, 1)).rejects.toThrow(
+      /asking for auto ended with SIG(?:TERM|KILL), for want of an answer in 0.001 s/,
+    );
+  });
+
+  it('whose libraries do not load: an error that names the setting', async () => {
+    const env = { ...bare, MILLRACE_VULKAN_LOADER: '/nowhere.so' };
+    for (const wanted of ['webgpu', 'auto'] as const)
+      await expect(findAccelerator(wanted, env)).rejects.toThrow(
+        'MILLRACE_ACCELERATOR: MILLRACE_VULKAN_LOADER is /nowhere.so, which does not load',
+      );
   });
 
   it.skipIf(noWebgpu)('auto with WebGPU: takes it', async () => {

@@ -28,6 +28,8 @@ export const serveCommand: Command = {
       withRunner: !given.on('no-runner'),
       say: (text: string) => console.log(text),
     };
+    // Seconds, the first time more; a log has no use for it.
+    if (process.stdout.isTTY) console.log(`starting in ${dir.root}`);
     await withOneMachine(options, interrupt, hurry, async ({ url }) => {
       console.log(`millrace listens on ${url}`);
       console.log(`admin key in ${dir.adminKey}, logs in ${dir.logs}. Ctrl-C stops everything.`);

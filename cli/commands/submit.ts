@@ -1,9 +1,11 @@
 // millrace submit FILE [--watch]
+import { jobSpec } from '../../api/contract/spec.ts';
 import type { Command } from '../command.ts';
 import { dataDirFlag } from '../command.ts';
 import { connect } from '../connection.ts';
 import { exitCodes } from '../exit-code.ts';
 import { screenOn } from '../screen.ts';
+import { runnersFor, waitingFor } from '../runners-for.ts';
 import { submit } from '../submit/submit.ts';
 import { watch } from './watch.ts';
 
@@ -20,6 +22,11 @@ export const submitCommand: Command = {
     const screen = screenOn(process.stdout);
     const job = await submit(client, given.argument('FILE'), (text) => console.error(text));
     screen.line(job.id);
+    // The job is posted: that nobody can be asked about runners is no failure of it.
+    const { resources } = jobSpec.parse(job.spec);
+    const runners = await runnersFor(client, resources).catch(() => undefined);
+    const waits = runners && waitingFor(runners, resources);
+    if (waits !== undefined) console.error(waits);
     return given.on('watch') ? watch(client, job.id, screen, interrupt) : exitCodes.succeeded;
   },
 };

@@ -10,9 +10,9 @@ import { gigabytes, memoryIssue } from '../../api/contract/memory/need.ts';
 import { parameterCount } from '../../api/contract/memory/parameters.ts';
 import { specNeed } from '../../api/contract/memory/spec-need.ts';
 import { accelerator } from '../../api/contract/names.ts';
-import type { Runner } from '../../api/contract/runner.ts';
 import type { JobSpec, JobSpecInput } from '../../api/contract/spec.ts';
 import { jobSpec } from '../../api/contract/spec.ts';
+import { runnersFor } from '../runners-for.ts';
 import { knownModel } from './model.ts';
 
 export type Explanation = Awaited<ReturnType<typeof explain>>;
@@ -64,16 +64,10 @@ async function fittingRunners(
   spec: JobSpec,
   need: MemoryNeed | undefined,
 ): Promise<RunnerFit[]> {
-  const { accelerator: kind, runner_labels, min_memory_gb } = spec.resources;
-  const wanted = Math.max(min_memory_gb, need === undefined ? 0 : gigabytes(need.bytes));
-  const suits = ({ accelerator, labels }: Runner): boolean =>
-    accelerator === kind && Object.entries(runner_labels).every(([name, value]) => labels[name] === value);
-  const found: RunnerFit[] = [];
-  for await (const runner of client.all((query) => client.runners(query))) {
-    if (!suits(runner)) continue;
-    const { name, memory_gb, alive } = runner;
+  const wanted = Math.max(spec.resources.min_memory_gb, need === undefined ? 0 : gigabytes(need.bytes));
+  const runners = await runnersFor(client, spec.resources);
+  return runners.map(({ name, memory_gb, alive }) => {
     const large = memory_gb >= wanted;
-    found.push({ name, memory_gb, alive, fits: large && need === undefined ? null : large });
-  }
-  return found;
+    return { name, memory_gb, alive, fits: large && need === undefined ? null : large };
+  });
 }

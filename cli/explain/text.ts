@@ -73,7 +73,11 @@ function memoryLines({ memory, missing, model }: Explanation): string[] {
   ]);
 }
 
-const gb = (bytes: number): string => (bytes / 1e9).toFixed(bytes < 1e8 ? 3 : bytes < 1e10 ? 2 : 1);
+/** Three digits or so; what is there never reads as nothing. */
+function gb(bytes: number): string {
+  if (bytes > 0 && bytes < 5e5) return '<0.001';
+  return (bytes / 1e9).toFixed(bytes < 1e8 ? 3 : bytes < 1e10 ? 2 : 1);
+}
 
 function cell({ lines }: MemoryNeed, name: string): string {
   const line = lines.find((one) => one.name === name);

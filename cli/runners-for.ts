@@ -1,0 +1,28 @@
+// The registered runners that a job may run on by its accelerator and labels, and what to say where none of them is there.
+import type { Client } from '../api/client.ts';
+import type { Runner } from '../api/contract/runner.ts';
+import type { JobSpec } from '../api/contract/spec.ts';
+
+type Resources = JobSpec['resources'];
+
+/** Whatever their memory, alive or not. */
+export async function runnersFor(
+  client: Client,
+  { accelerator, runner_labels }: Resources,
+): Promise<Runner[]> {
+  const suits = (runner: Runner): boolean =>
+    runner.accelerator === accelerator &&
+    Object.entries(runner_labels).every(([name, value]) => runner.labels[name] === value);
+  const found: Runner[] = [];
+  for await (const runner of client.all((query) => client.runners(query)))
+    if (suits(runner)) found.push(runner);
+  return found;
+}
+
+/** Why a job that was just posted will stay queued; undefined where a runner for it is alive. */
+export function waitingFor(runners: readonly Runner[], resources: Resources): string | undefined {
+  if (runners.some(({ alive }) => alive)) return undefined;
+  const labels = Object.entries(resources.runner_labels).map(([name, value]) => `${name}=${value}`);
+  const kind = [resources.accelerator, ...labels].join(', ');
+  return `no runner of ${kind} is alive: the job waits for one (millrace runner starts it, MILLRACE_ACCELERATOR says of which kind)`;
+}

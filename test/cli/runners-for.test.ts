@@ -1,0 +1,43 @@
+// Which runners a job may run on, and what is said where none of them is alive.
+import { expect, test } from 'vitest';
+import { createClient } from '../../api/client.ts';
+import { runnersFor, waitingFor } from '../../cli/runners-for.ts';
+
+const runner = (name: string, accelerator: string, labels: Record<string, string>, alive = true) => ({
+  id: 'run_01234567890123456789',
+  name,
+  accelerator,
+  memory_gb: 8,
+  labels,
+  version: 'test',
+  alive,
+  registered_at: '2026-01-01T00:00:00Z',
+  last_seen_at: '2026-01-01T00:00:00Z',
+});
+
+const registered = [
+  runner('here', 'cpu', { site: 'a' }),
+  runner('gone', 'cuda', { site: 'a' }, false),
+  runner('there', 'cuda', { site: 'b', rack: '1' }),
+];
+const client = createClient({
+  url: 'http://service.test',
+  key: 'key',
+  fetch: () =>
+    Promise.resolve(Response.json({ data: registered, has_more: false, first_id: null, last_id: null })),
+});
+
+test.each([
+  ['cpu', {}, ['here'], undefined],
+  ['cuda', {}, ['gone', 'there'], undefined],
+  ['cuda', { site: 'b' }, ['there'], undefined],
+  ['cuda', { site: 'a' }, ['gone'], 'no runner of cuda, site=a is alive'],
+  ['webgpu', {}, [], 'no runner of webgpu is alive'],
+] as const)('%s with %j: %j', async (accelerator, labels, names, waits) => {
+  const resources = { accelerator, runner_labels: { ...labels }, min_memory_gb: 0 };
+  const runners = await runnersFor(client, resources);
+  expect(runners.map(({ name }) => name)).toEqual(names);
+  const said = waitingFor(runners, resources);
+  if (waits === undefined) expect(said).toBeUndefined();
+  else expect(said).toContain(waits);
+});

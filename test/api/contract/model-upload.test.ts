@@ -1,6 +1,11 @@
 // The families that the service takes are those that the engine computes.
 import { expect, test } from 'vitest';
-import { modelConfigProblem, modelFile, supportedModelTypes, weightsName } from '../../../api/contract/model-upload.ts';
+import {
+  modelConfigProblem,
+  modelFile,
+  supportedModelTypes,
+  weightsName,
+} from '../../../api/contract/model-upload.ts';
 import { parseModelConfig } from '../../../runner/engine/models/config.ts';
 
 test('the engine names the same families', () => {

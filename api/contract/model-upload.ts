@@ -12,9 +12,12 @@ export const modelFileName = z
     'not a file of a model: config.json, generation_config.json, tokenizer.json, tokenizer_config.json, special_tokens_map.json, chat_template.jinja, *.safetensors and its index are',
   );
 
+/** 500 GB, as on the hub. Object stores take 10,000 parts, so that a part, of which some are in memory, grows with the size. */
+const largestFileBytes = 5e11;
+
 export const modelFile = z.object({
   name: modelFileName,
-  size: z.number().int().min(0).max(Number.MAX_SAFE_INTEGER),
+  size: z.number().int().min(0).max(largestFileBytes),
   sha256,
 });
 export type ModelFile = z.infer<typeof modelFile>;

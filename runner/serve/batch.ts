@@ -26,7 +26,7 @@ export class Batch {
   readonly #sampler: SlotSampler;
   readonly #room: Room;
   readonly #endIds: readonly number[];
-  readonly #line: Drawing[] = [];
+  #line: Drawing[] = [];
   readonly #atWork = new Set<Drawing>();
   #working = false;
   #done: Promise<void> = Promise.resolve();
@@ -37,12 +37,13 @@ export class Batch {
     this.#room = room;
   }
 
+  /** Those whose answers somebody waits for. */
   get waiting(): number {
-    return this.#line.length;
+    return this.#line.filter(({ cancelled }) => !cancelled()).length;
   }
 
   add(drawings: readonly Drawing[]): void {
-    this.#line.push(...drawings);
+    this.#line = [...this.#line.filter(({ cancelled }) => !cancelled()), ...drawings];
     if (!this.#working) this.#done = this.#work();
   }
 

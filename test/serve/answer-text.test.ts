@@ -51,6 +51,23 @@ describe('TextStream', () => {
     expect(given.join('') + stream.end()).toBe(text);
   });
 
+  it('decodes a few tokens at a time, also where they make no characters', () => {
+    const firstBytes = [...'𝔘é한'].map((character) => tokenizer.encodeExact(character)[0]!);
+    const halves = firstBytes.filter((id) => tokenizer.decode([id]).includes('\uFFFD'));
+    expect(halves.length).toBeGreaterThan(0);
+    const last = tokenizer.encodeExact('𝔘').at(-1)!;
+    for (const cycle of [[halves[0]!], halves, [last], [...halves, ...tokenizer.encodeExact('a 𝔘')]]) {
+      const ids = Array.from({ length: 400 }, (_, i) => cycle[i % cycle.length]!);
+      let most = 0;
+      const stream = new TextStream((window) => {
+        most = Math.max(most, window.length);
+        return tokenizer.decode(window);
+      });
+      expect(ids.map((id) => stream.push(id)).join('') + stream.end()).toBe(tokenizer.decode(ids));
+      expect(most).toBeLessThan(40);
+    }
+  });
+
   it('gives half a character out only when nothing follows', () => {
     const ids = tokenizer.encodeExact('𝔘').slice(0, -1);
     const stream = new TextStream((window) => tokenizer.decode(window));

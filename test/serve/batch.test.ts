@@ -134,6 +134,26 @@ describe('a batch', () => {
     expect(never.tokens).toEqual([]);
   });
 
+  it('counts nobody as waiting who is gone', async () => {
+    const batch = newBatch();
+    let gone = false;
+    const other = { ...sampling, temperature: 0.5 };
+    const leaving = [1, 2, 3].map((seed) => drawing(seed, { sampling: other, cancelled: () => gone }));
+    const waiting: number[] = [];
+    const first = drawing(0, {
+      maxTokens: 3,
+      onToken: () => {
+        waiting.push(batch.waiting);
+        gone = true;
+        return true;
+      },
+    });
+    const staying = drawing(4, { sampling: other });
+    batch.add([first.asked, ...leaving.map(({ asked }) => asked), staying.asked]);
+    await staying.ended;
+    expect(waiting).toEqual([4, 1, 1]);
+  });
+
   it('tells those at work when the engine fails, and goes on with the next', async () => {
     const batch = newBatch();
     const bad = drawing(0, { maxTokens: 1_000 });

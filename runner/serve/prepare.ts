@@ -29,6 +29,7 @@ export interface Prepared {
 /** @throws RequestRefused naming the field. */
 export function prepare(model: ChatModel, request: ChatRequest, contextTokens: number): Prepared {
   const text = render(model.tokenizer, request);
+  refuseEndless(text, contextTokens * model.tokenizer.longestToken, contextTokens);
   const prompt = Int32Array.from(
     model.tokenizer.hasChatTemplate ? model.tokenizer.encodeRendered(text) : model.tokenizer.encode(text),
   );
@@ -43,6 +44,16 @@ export function prepare(model: ChatModel, request: ChatRequest, contextTokens: n
     choices: request.n ?? 1,
     seed: request.seed ?? randomInt(2 ** 47),
   };
+}
+
+/** Before it is encoded, which would hold up every other answer for seconds a million characters. */
+function refuseEndless(text: string, most: number, context: number): void {
+  if (text.length > most)
+    throw new RequestRefused(
+      'context_length_exceeded',
+      `the messages are ${text.length} characters, of which the context of ${context} tokens holds ${most} at most`,
+      '/messages',
+    );
 }
 
 const textOf = ({ content }: ChatMessage): string =>

@@ -216,6 +216,12 @@ describe('what is refused', () => {
       code: 'context_length_exceeded',
       param: 'messages',
     });
+    // Refused before it is encoded.
+    const vast = { model: 'tiny', messages: [{ role: 'user', content: '1'.repeat(900_000) }] };
+    expect(await refusal(await ask(vast))).toMatchObject({
+      code: 'context_length_exceeded',
+      message: expect.stringContaining('characters'),
+    });
     expect(await refusal(await ask({ ...valid, max_tokens: 4_096 }))).toMatchObject({
       status: 400,
       code: 'context_length_exceeded',

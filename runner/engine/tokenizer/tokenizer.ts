@@ -44,14 +44,19 @@ function compile(files: TokenizerFiles): Template | undefined {
   }
 }
 
-function largestId(tokenizer: HuggingFaceTokenizer): number {
-  let largest = -1;
-  for (const id of tokenizer.get_vocab().values()) largest = Math.max(largest, id);
-  return largest;
+function extremes(tokenizer: HuggingFaceTokenizer): { largestId: number; longestToken: number } {
+  let [largestId, longestToken] = [-1, 1];
+  for (const [token, id] of tokenizer.get_vocab()) {
+    largestId = Math.max(largestId, id);
+    longestToken = Math.max(longestToken, token.length);
+  }
+  return { largestId, longestToken };
 }
 
 export class Tokenizer {
   readonly vocabSize: number;
+  /** Characters of text that one token stands for, at most. */
+  readonly longestToken: number;
   readonly bosId: number | undefined;
   readonly eosId: number | undefined;
   readonly padId: number | undefined;
@@ -63,7 +68,9 @@ export class Tokenizer {
     this.#files = files;
     this.#tokenizer = construct(files);
     this.#template = compile(files);
-    this.vocabSize = largestId(this.#tokenizer) + 1;
+    const { largestId, longestToken } = extremes(this.#tokenizer);
+    this.vocabSize = largestId + 1;
+    this.longestToken = longestToken;
     this.bosId = this.#specialId('bos_token');
     this.eosId = this.#specialId('eos_token');
     this.padId = this.#specialId('pad_token');

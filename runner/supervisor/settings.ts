@@ -82,6 +82,15 @@ const rootList = z.string().transform((text, context) => {
   }
 });
 
+function isStoreUrl(url: string): boolean {
+  if (!url.startsWith('file:')) return /^s3:\/\/[^/]/.test(url);
+  try {
+    return fileURLToPath(url) !== '';
+  } catch {
+    return false;
+  }
+}
+
 const environment = z.object({
   MILLRACE_URL: z.url({ protocol: /^https?$/, error: 'must be the http(s) address of the service' }),
   MILLRACE_RUNNER_TOKEN: z.string({ error: 'is not set: a key with the scope "runner"' }).min(1, 'is empty'),
@@ -91,7 +100,9 @@ const environment = z.object({
   MILLRACE_RUNNER_LABELS: labelList.default({}),
   MILLRACE_MODEL_ROOTS: rootList.default([]),
   MILLRACE_SCRATCH: z.string().min(1).default(join(tmpdir(), 'millrace-scratch')),
-  STORE_URL: z.string({ error: 'is not set: file:///folder or s3://bucket/prefix' }).min(1, 'is empty'),
+  STORE_URL: z
+    .string({ error: 'is not set: file:///folder or s3://bucket/prefix' })
+    .refine(isStoreUrl, 'must look like file:///folder or s3://bucket/prefix'),
 });
 
 /** Throws SettingsError naming every variable that is missing or wrong. */

@@ -273,7 +273,7 @@ describe('an attempt', () => {
     const refused = await api.request('POST', '/v1/jobs', { json: spec({ model: { init } }) });
     expect(refused.status).toBe(422);
     expect((await problemOf(refused)).issues).toEqual([
-      { pointer: '/model/init/checkpoint', message: expect.stringContaining('adapters without') as unknown },
+      { pointer: '/model/init/checkpoint', message: expect.stringContaining('adapters alone') as unknown },
     ]);
     await client.runner.finish({ ...started.fence, outcome: { type: 'succeeded' } });
   });

@@ -61,3 +61,10 @@ describe('model roots', () => {
     expect(() => readSettings({ ...needed, MILLRACE_MODEL_ROOTS: 'models' })).toThrow(SettingsError);
   });
 });
+
+it.each(['', 'nonsense', 's3://', 'file://host/x', 'file:///%zz'])(
+  'STORE_URL %j is refused by name',
+  (url) => {
+    expect(() => readSettings({ ...needed, STORE_URL: url })).toThrow(/STORE_URL: must look like/);
+  },
+);

@@ -69,6 +69,7 @@ test('the suites are those that ask for a WebGPU device', () => {
     ]),
   );
   expect(suites).not.toContain('test/engine/ops/ops.test.ts');
+  expect(suites).not.toContain('test/e2e/webgpu.test.ts');
 });
 
 test('a report: counts and failures without paths of the machine; a suite that only skipped is a failure', () => {

@@ -39,8 +39,8 @@ const options = z.object({
 });
 export type ChatArguments = z.infer<typeof options>;
 
-/** Options of the entry, and of `millrace chat`, whose values are texts. */
-export const textOptions = [
+/** Options whose values are texts; `cli/commands/chat.ts` passes them on under the same names. */
+const textOptions = [
   'message',
   'system',
   'temperature',

@@ -7,34 +7,14 @@ import type { Runtime } from '../../runner/engine/ort/runtime.ts';
 import { Scope } from '../../runner/engine/ort/scope.ts';
 import { SamplingPrograms } from '../../runner/engine/sampler/programs.ts';
 import { samplerWeights } from '../../runner/engine/sampler/sampled-model.ts';
+import { decodeStep } from './decode-step.ts';
 import { Fence } from './fence.ts';
 import { llama400k, llama4m } from './models.ts';
 import { summary } from './report.ts';
 import type { BenchResult } from './report.ts';
 
-const firstPosition = 100;
 const full = { config: llama4m, sequences: 64, steps: 50, rounds: 9 };
 const reduced: typeof full = { config: llama400k, sequences: 8, steps: 8, rounds: 2 };
-
-/** Decode steps over rows of `firstPosition` tokens and more. */
-async function tokensPerSecond(
-  programs: SamplingPrograms,
-  fence: Fence,
-  { sequences, steps }: typeof full,
-): Promise<number> {
-  const program = await programs.decode(sequences, { draw: 'plain', biased: false });
-  const started = performance.now();
-  for (let position = firstPosition; position < firstPosition + steps; position += 1) {
-    program.tokens.set(program.nextTokens);
-    program.positions.fill(BigInt(position));
-    program.lastPositions.fill(position);
-    program.longest[0] = position + 1;
-    program.uniform.fill(((position * 37) % 100) / 100 + 0.005);
-    await program.binding.run();
-  }
-  await fence.reached();
-  return (sequences * steps) / ((performance.now() - started) / 1000);
-}
 
 export async function measureDecoding(runtime: Runtime, small = false): Promise<BenchResult[]> {
   const plan = small ? reduced : full;
@@ -52,7 +32,7 @@ export async function measureDecoding(runtime: Runtime, small = false): Promise<
     ];
     for (let round = 0; round <= rounds; round += 1) {
       for (const { programs, rates } of rooms) {
-        const rate = await tokensPerSecond(programs, fence, plan);
+        const rate = sequences / (await decodeStep(programs, sequences, plan.steps, fence));
         if (round > 0) rates.push(rate);
       }
     }

@@ -11,6 +11,7 @@ import { Scope } from '../../runner/engine/ort/scope.ts';
 import { SamplingPrograms } from '../../runner/engine/sampler/programs.ts';
 import { samplerWeights } from '../../runner/engine/sampler/sampled-model.ts';
 import { CopyRate } from './copy-rate.ts';
+import { decodeStep, firstPosition } from './decode-step.ts';
 import { Fence } from './fence.ts';
 import { llama400k, llama20m } from './models.ts';
 import { ProductRate } from './product-rate.ts';
@@ -18,7 +19,6 @@ import { median, summary } from './report.ts';
 import type { BenchResult } from './report.ts';
 
 const capacity = 256;
-const firstPosition = 100;
 const prompt = 256;
 const bytesOf = Float32Array.BYTES_PER_ELEMENT;
 const full = { config: llama20m, batches: [1, 8, 64, 256], steps: { few: 64, many: 16 }, rounds: 7 };
@@ -33,27 +33,6 @@ interface Bench {
   readonly fence: Fence;
   readonly copy: CopyRate;
   readonly product: ProductRate;
-}
-
-/** Seconds of a step over `rows` rows that hold `firstPosition` tokens and more. */
-async function decodeStep(
-  programs: SamplingPrograms,
-  rows: number,
-  steps: number,
-  fence: Fence,
-): Promise<number> {
-  const program = await programs.decode(rows, { draw: 'plain', biased: false });
-  const started = performance.now();
-  for (let position = firstPosition; position < firstPosition + steps; position += 1) {
-    program.tokens.set(program.nextTokens);
-    program.positions.fill(BigInt(position));
-    program.lastPositions.fill(position);
-    program.longest[0] = position + 1;
-    program.uniform.fill(((position * 37) % 100) / 100 + 0.005);
-    await program.binding.run();
-  }
-  await fence.reached();
-  return (performance.now() - started) / 1000 / steps;
 }
 
 async function decodeBound(

@@ -1,11 +1,13 @@
 // From a parsed spec to the expanded one that a runner executes: one list of stages whatever the job type, every
 // name filled in, datasets by id. Pure; the row keeps the result, so a running job never sees new defaults.
 import { z } from 'zod';
+import { gradedKinds } from './grader.ts';
 import { datasetId, name } from './names.ts';
 import type { JobSpec } from './spec.ts';
 import { cascadeSpec, model, suite } from './spec.ts';
 import { mathStage, sftStage } from './stage.ts';
 import { stagesOf } from './stages-of.ts';
+import type { DatasetKind } from './task.ts';
 import { expandedTuning, expandTuning } from './tuning.ts';
 
 const named = { name, domain: name, data: datasetId };
@@ -36,20 +38,21 @@ export interface DataReference {
   /** JSON pointer into the posted spec. */
   readonly pointer: string;
   readonly data: string;
-  readonly kind: 'sft' | 'math';
+  /** The likeliest first. */
+  readonly kinds: readonly [DatasetKind, ...DatasetKind[]];
 }
 
-/** Every dataset that a spec names, with where it names it and the kind of rows it must have. */
+/** Every dataset that a spec names, with where it names it and the kinds of rows that fit. */
 export function dataReferences(spec: JobSpec): DataReference[] {
   const stages = stagesOf(spec).map(({ pointer, stage }) => ({
     pointer: `${pointer}/data`,
     data: stage.data,
-    kind: stage.kind,
+    kinds: stage.kind === 'sft' ? (['sft'] as const) : gradedKinds[stage.grader.type],
   }));
   const suites = spec.evaluate.suites.map((entry, index) => ({
     pointer: `/evaluate/suites/${index}/data`,
     data: entry.data,
-    kind: 'math' as const,
+    kinds: gradedKinds[entry.grader.type],
   }));
   return [...stages, ...suites];
 }

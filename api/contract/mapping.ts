@@ -3,7 +3,7 @@
 import type { z } from 'zod';
 import type { FieldMapping, FieldSource, RowIssue, answerFormat } from './dataset.ts';
 import { issuesOf } from './issues.ts';
-import type { DatasetKind, MathRow, SftRow } from './task.ts';
+import type { DatasetKind, RowOf } from './task.ts';
 import { rowSchemas } from './task.ts';
 
 export interface RowMapping {
@@ -14,7 +14,7 @@ export interface RowMapping {
 }
 
 type RowFault = Omit<RowIssue, 'row'>;
-export type MappedRow = { readonly row: SftRow | MathRow } | { readonly faults: readonly RowFault[] };
+export type MappedRow = { readonly row: RowOf<DatasetKind> } | { readonly faults: readonly RowFault[] };
 
 /** The fields that rows of a kind have. */
 export const fieldsOf = (kind: DatasetKind): string[] => Object.keys(rowSchemas[kind].shape);
@@ -26,7 +26,9 @@ export function mapRow(foreign: unknown, mapping: RowMapping): MappedRow {
   const faults: RowFault[] = [];
   const ours: Record<string, unknown> = {};
   for (const field of fieldsOf(mapping.kind)) {
-    const picked = pick(columns, mapping.fields[field] ?? field);
+    const source = mapping.fields[field];
+    if (source === undefined && !Object.hasOwn(columns, field) && mayBeAbsent(mapping.kind, field)) continue;
+    const picked = pick(columns, source ?? field);
     if ('fault' in picked) faults.push({ pointer: `/${field}`, message: picked.fault });
     else ours[field] = picked.value;
   }
@@ -36,6 +38,11 @@ export function mapRow(foreign: unknown, mapping: RowMapping): MappedRow {
   if (parsed.success) return { row: parsed.data };
   return { faults: issuesOf(parsed.error) };
 }
+
+const mayBeAbsent = (kind: DatasetKind, field: string): boolean => {
+  const shape: Readonly<Record<string, z.ZodType>> = rowSchemas[kind].shape;
+  return shape[field]?.safeParse(undefined).success === true;
+};
 
 function pick(columns: Record<string, unknown>, source: FieldSource): { value: unknown } | { fault: string } {
   if (typeof source === 'string')

@@ -29,7 +29,59 @@ export const mathRow = z.strictObject({
 });
 export type MathRow = z.infer<typeof mathRow>;
 
-export const datasetKind = z.enum(['sft', 'math']);
-export type DatasetKind = z.infer<typeof datasetKind>;
+/** IFEval's and IFBench's own format: the n-th record of `kwargs` belongs to the n-th id; a null in it is an absent argument. */
+export const instructionRow = z.strictObject({
+  prompt,
+  instruction_id_list: z.array(z.string().min(1)).min(1),
+  kwargs: z.array(z.record(z.string(), z.unknown())),
+});
+export type InstructionRow = z.infer<typeof instructionRow>;
 
-export const rowSchemas = { sft: sftRow, math: mathRow } as const;
+/** A program reads `input` and must write `output`. */
+export const ioPair = z.strictObject({ input: z.string(), output: z.string() });
+export type IoPair = z.infer<typeof ioPair>;
+
+/**
+ * `tests`: a program that runs after the response (HumanEval's `check(candidate)`, HumanEval-JS), statements that must each hold
+ * (MBPP), or pairs for a whole program (LiveCodeBench). `setup` runs before the tests; `entry_point` is the function under
+ * test; `solution` the gold, whole or as what follows the prompt.
+ */
+export const codeRow = z.strictObject({
+  prompt,
+  tests: z.union([z.string().min(1), z.array(z.string().min(1)).min(1), z.array(ioPair).min(1)]),
+  entry_point: z.string().min(1).optional(),
+  setup: z.string().optional(),
+  solution: z.string().min(1).optional(),
+});
+export type CodeRow = z.infer<typeof codeRow>;
+
+/**
+ * `files`: path -> content before the change. Where it is absent the files are the pre-images of the patch's hunks, and the row
+ * counts as `partial`. `patch`: the gold, a unified diff.
+ */
+export const sweRow = z.strictObject({
+  prompt,
+  files: z.record(z.string().min(1), z.string()).optional(),
+  patch: z.string().min(1),
+});
+export type SweRow = z.infer<typeof sweRow>;
+
+export const preferenceRow = z.strictObject({ prompt, chosen: z.string(), rejected: z.string() });
+export type PreferenceRow = z.infer<typeof preferenceRow>;
+
+export const rowSchemas = {
+  sft: sftRow,
+  math: mathRow,
+  instruction: instructionRow,
+  code: codeRow,
+  swe: sweRow,
+  preference: preferenceRow,
+} as const;
+
+export type DatasetKind = keyof typeof rowSchemas;
+export const datasetKind = z.enum(Object.keys(rowSchemas) as [DatasetKind, ...DatasetKind[]]);
+
+export type RowOf<Kind extends DatasetKind> = z.infer<(typeof rowSchemas)[Kind]>;
+/** A row that answers can be graded against. */
+export type TaskKind = Exclude<DatasetKind, 'sft'>;
+export type Task = RowOf<TaskKind>;

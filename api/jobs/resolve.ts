@@ -36,7 +36,7 @@ export async function resolveSpec(
   return expandSpec(spec, new Map([...found].map(([said, row]) => [said, row.id])));
 }
 
-function datasetIssue({ pointer, data, kind }: DataReference, row: DatasetRow | undefined): Issue[] {
+function datasetIssue({ pointer, data, kinds }: DataReference, row: DatasetRow | undefined): Issue[] {
   const what = JSON.stringify(data.slice(0, 100));
   if (row === undefined && data.startsWith('file:'))
     return [
@@ -47,8 +47,13 @@ function datasetIssue({ pointer, data, kind }: DataReference, row: DatasetRow | 
     ];
   if (row === undefined)
     return [{ pointer, message: `there is no dataset ${what}: register it first (POST /v1/datasets)` }];
-  if (row.kind !== kind)
-    return [{ pointer, message: `dataset ${what} has rows of kind ${row.kind}; here ${kind} is needed` }];
+  if (!kinds.includes(row.kind))
+    return [
+      {
+        pointer,
+        message: `dataset ${what} has rows of kind ${row.kind}; here ${kinds.join(' or ')} is needed`,
+      },
+    ];
   if (row.state === 'invalid')
     return [
       { pointer, message: `dataset ${what} has ${row.report.broken} broken rows: its report names them` },

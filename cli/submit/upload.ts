@@ -19,7 +19,11 @@ export async function uploadData(
 ): Promise<Map<string, string>> {
   const ids = new Map<string, string>();
   const done = new Map<string, string>();
-  for (const { file, kind, pointer } of data) {
+  for (const {
+    file,
+    kinds: [kind],
+    pointer,
+  } of data) {
     const name = await datasetName(file, kind);
     if (!done.has(name)) {
       const dataset = await client.createDataset({ name, kind }, await openAsBlob(file)).catch((error) => {

@@ -2,7 +2,7 @@
 // task are not independent. Nothing here learns, so that an evaluation repeated after a resume gives the same numbers.
 import type { EvaluationCell } from '../../api/contract/event.ts';
 import type { ExpandedSuite } from '../../api/contract/expand.ts';
-import type { MathRow } from '../../api/contract/task.ts';
+import type { Task } from '../../api/contract/task.ts';
 import { drawKey } from '../engine/random/draws.ts';
 import { createGrader } from '../rewards/grade.ts';
 import { askedMode } from './asked-mode.ts';
@@ -18,7 +18,7 @@ const Z95 = 1.96;
 export async function evaluateSuite(
   policy: Policy,
   suite: ExpandedSuite,
-  rows: readonly MathRow[],
+  rows: readonly Task[],
   seed: number,
 ): Promise<EvaluationCell | undefined> {
   const { temperature, max_response } = suite.sampling;

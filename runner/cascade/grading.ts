@@ -1,11 +1,9 @@
 // Rewards of a group: every rollout graded by itself. An unscored one (our fault) has no reward; an invalid one (the
 // answer's own fault) gets the stage's value for it.
-import type { MathRow } from '../../api/contract/task.ts';
-import type { TaskGrader } from '../rewards/grade.ts';
+import type { Task } from '../../api/contract/task.ts';
 import type { Reward } from '../rewards/reward.ts';
+import type { Verifier } from '../rewards/verifier.ts';
 import type { Rollout } from './rollout.ts';
-
-const INVALID_REWARD = 0;
 
 export interface Graded {
   readonly rollout: Rollout;
@@ -15,8 +13,8 @@ export interface Graded {
 }
 
 export async function gradeGroup(
-  grader: TaskGrader,
-  task: MathRow,
+  grader: Verifier,
+  task: Task,
   rollouts_G: readonly Rollout[],
 ): Promise<Graded[]> {
   return Promise.all(
@@ -28,6 +26,5 @@ export async function gradeGroup(
 }
 
 function rewardOf(outcome: Reward): number | null {
-  if (outcome.status === 'scored') return outcome.value;
-  return outcome.status === 'invalid' ? INVALID_REWARD : null;
+  return outcome.status === 'unscored' ? null : outcome.value;
 }

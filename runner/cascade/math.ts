@@ -1,6 +1,6 @@
 // Math RL: the RL loop with the stage's grader (by default symbolic equality of the last stated answer).
 import type { ExpandedMathStage } from '../../api/contract/expand.ts';
-import type { MathRow } from '../../api/contract/task.ts';
+import type { Task } from '../../api/contract/task.ts';
 import { createGrader } from '../rewards/grade.ts';
 import type { Policy } from './policy.ts';
 import { roomyPrompts } from './prompt.ts';
@@ -11,7 +11,7 @@ import type { StageRun } from './stage-run.ts';
 export function mathStage(
   policy: Policy,
   stage: ExpandedMathStage,
-  rows: readonly MathRow[],
+  rows: readonly Task[],
   options: Pick<ReinforceOptions, 'seed' | 'samplesPerStep'>,
 ): StageRun {
   const grader = createGrader(stage.grader);

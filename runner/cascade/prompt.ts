@@ -2,7 +2,7 @@
 // text; `prompt_format` overrides. BOS is never doubled: a template writes its own special tokens.
 import { DataError } from '../data/error.ts';
 import type { PromptFormat } from '../../api/contract/stage.ts';
-import type { MathRow, Message, Prompt } from '../../api/contract/task.ts';
+import type { Message, Prompt, Task } from '../../api/contract/task.ts';
 import { opensThinking, renderThinking } from '../engine/tokenizer/thinking.ts';
 import type { ThinkingControl, ThinkingMode } from '../engine/tokenizer/thinking.ts';
 import type { ChatOptions, Tokenizer } from '../engine/tokenizer/tokenizer.ts';
@@ -70,7 +70,7 @@ export interface RoomyPrompts {
  */
 export function roomyPrompts(
   policy: Pick<Policy, 'tokenizer' | 'learner' | 'thinkingControl'>,
-  rows: readonly MathRow[],
+  rows: readonly Task[],
   { format, maxResponse, mode }: RoomyPrompts,
   where: string,
 ): Int32Array[] {

@@ -2,14 +2,14 @@
 // section 2: strictly on-policy, one update for each batch of rollouts, no KL, no entropy bonus).
 // P: prompts of a step, G: rollouts of a group.
 import type { ExpandedMathStage } from '../../api/contract/expand.ts';
-import type { MathRow } from '../../api/contract/task.ts';
+import type { Task } from '../../api/contract/task.ts';
 import { batchOf } from '../data/order.ts';
 import { drawKey } from '../engine/random/draws.ts';
 import { gradeGroup } from './grading.ts';
 import { tokenMean } from './objective.ts';
 import { judge } from './judge.ts';
 import type { Judged } from './judge.ts';
-import type { TaskGrader } from '../rewards/grade.ts';
+import type { Verifier } from '../rewards/verifier.ts';
 import type { Policy } from './policy.ts';
 import { rolloutMetrics, samplerGap } from './rollout-metrics.ts';
 import { sampleGroups, truncationOf } from './rollout.ts';
@@ -20,7 +20,7 @@ import type { StepResult } from './stage-run.ts';
 import { update } from './update.ts';
 
 export interface ReinforceOptions {
-  readonly grader: TaskGrader;
+  readonly grader: Verifier;
   /** Tokens of each row's prompt. */
   readonly prompts: readonly Int32Array[];
   readonly seed: number;
@@ -30,7 +30,7 @@ export interface ReinforceOptions {
 export async function reinforce(
   policy: Policy,
   stage: ExpandedMathStage,
-  rows: readonly MathRow[],
+  rows: readonly Task[],
   { seed, samplesPerStep, grader, prompts }: ReinforceOptions,
   step: number,
 ): Promise<StepResult> {

@@ -7,7 +7,7 @@ import type { Entry } from '../../api/contract/event.ts';
 import type { ExpandedSpec, ExpandedStage } from '../../api/contract/expand.ts';
 import type { Progress } from '../../api/contract/job.ts';
 import type { SampleLine } from '../../api/contract/results.ts';
-import type { MathRow, SftRow } from '../../api/contract/task.ts';
+import type { SftRow, Task } from '../../api/contract/task.ts';
 import { askedMode } from './asked-mode.ts';
 import { evaluateSuite } from './evaluate.ts';
 import { mathStage } from './math.ts';
@@ -39,7 +39,8 @@ export interface Host {
 
 export interface Datasets {
   sft(id: string): readonly SftRow[];
-  math(id: string): readonly MathRow[];
+  /** Rows that graders grade, of whatever kind. */
+  tasks(id: string): readonly Task[];
 }
 
 /**
@@ -105,7 +106,7 @@ async function runStage(
 function prepare(stage: ExpandedStage, policy: Policy, data: Datasets, spec: ExpandedSpec): StageRun {
   return stage.kind === 'sft'
     ? sftStage(policy, stage, data.sft(stage.data), spec.seed)
-    : mathStage(policy, stage, data.math(stage.data), {
+    : mathStage(policy, stage, data.tasks(stage.data), {
         seed: spec.seed,
         samplesPerStep: spec.samples.per_step,
       });
@@ -121,7 +122,7 @@ async function evaluateAll(
   if (spec.evaluate.suites.length === 0) return;
   const cells = [];
   for (const suite of spec.evaluate.suites) {
-    const cell = await evaluateSuite(policy, suite, data.math(suite.data), spec.seed);
+    const cell = await evaluateSuite(policy, suite, data.tasks(suite.data), spec.seed);
     if (cell !== undefined) cells.push(cell);
   }
   host.emit({ type: 'evaluation', after, cells });

@@ -1,12 +1,12 @@
 // Which rollouts of a step are kept to be looked at: evenly spread over the batch, so that several groups are seen.
-import type { MathRow } from '../../api/contract/task.ts';
+import type { Task } from '../../api/contract/task.ts';
 import type { Judged, JudgedGroup } from './judge.ts';
 import type { StepSample } from './stage-run.ts';
 
 /** `count` rollouts at most. One task may have several groups in a step: rollouts are numbered within their group. */
 export function chooseSamples(
   groups_P: readonly JudgedGroup[],
-  rows: readonly MathRow[],
+  rows: readonly Task[],
   count: number,
   mode: StepSample['mode'],
 ): StepSample[] {
@@ -21,7 +21,7 @@ export function chooseSamples(
 function sample(
   { task, rollout, outcome, reward, advantage }: Judged,
   index: number,
-  rows: readonly MathRow[],
+  rows: readonly Task[],
 ): Omit<StepSample, 'mode'> {
   return {
     task,
@@ -33,7 +33,7 @@ function sample(
     status: outcome.status,
     reward,
     parts: outcome.status === 'scored' ? outcome.parts : {},
-    code: outcome.status === 'invalid' ? outcome.code : outcome.status === 'unscored' ? outcome.cause : null,
+    code: outcome.status === 'scored' ? null : outcome.code,
     advantage,
   };
 }

@@ -2,12 +2,9 @@
 // Rows were validated when the dataset was registered; here the check proves that this is that file.
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
-import type { z } from 'zod';
-import type { DatasetKind } from '../../api/contract/task.ts';
+import type { DatasetKind, RowOf } from '../../api/contract/task.ts';
 import { rowSchemas } from '../../api/contract/task.ts';
 import { DataError } from './error.ts';
-
-export type RowOf<Kind extends DatasetKind> = z.infer<(typeof rowSchemas)[Kind]>;
 
 function parseJson(line: string, where: string): unknown {
   try {

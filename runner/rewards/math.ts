@@ -1,5 +1,6 @@
 // Rule-based check of a mathematical answer: 1 where it equals the gold as a value, 0 where it does not or where
 // we are not sure. First version: exact rationals, units, collections and typesetting; no symbolic algebra.
+import { answerPart } from './answer-part.ts';
 import type { Answer } from './math/answer.ts';
 import { parseAnswer, sameAnswer } from './math/answer.ts';
 import { goldAnswer, responseAnswer } from './math/extract.ts';
@@ -10,13 +11,6 @@ import { invalid, scored } from './reward.ts';
 const bareAnswerLength = 500;
 /** An answer stands at the end; what lies before is not searched, so a long response costs no more than a short one. */
 const searchedLength = 20_000;
-
-/** The part after the thinking block; undefined where thinking never ended. */
-function answerPart(response: string): string | undefined {
-  const end = response.lastIndexOf('</think>');
-  if (end >= 0) return response.slice(end + '</think>'.length);
-  return response.includes('<think>') ? undefined : response;
-}
 
 const says = (gold: Answer, text: string | undefined): boolean => {
   const given = text === undefined ? undefined : parseAnswer(text);

@@ -1,5 +1,5 @@
 // One attempt, start to end: load the model and the rows, resume or begin, run the cascade, wait for the last commit.
-import type { DatasetKind, MathRow, SftRow } from '../../api/contract/task.ts';
+import type { DatasetKind, RowOf, SftRow, Task } from '../../api/contract/task.ts';
 import { runCascade } from '../cascade/run.ts';
 import type { Datasets, Point } from '../cascade/run.ts';
 import { openCheckpoint } from '../checkpoint/read.ts';
@@ -90,19 +90,22 @@ async function readDatasets({
   claim: StartMessage['claim'];
   inputs: Inputs;
 }): Promise<Datasets> {
-  const rows = new Map<string, { kind: DatasetKind; rows: readonly (SftRow | MathRow)[] }>();
+  const rows = new Map<string, { kind: DatasetKind; rows: readonly RowOf<DatasetKind>[] }>();
   for (const { id, kind } of claim.datasets) {
     const file = inputs.datasets[id];
     if (file === undefined) throw new DataError(`dataset ${id}: the attempt was started without its file`);
     rows.set(id, { kind, rows: await readRows(file, kind) });
   }
-  const of = <Row>(id: string, kind: DatasetKind): readonly Row[] => {
+  const of = <Row>(id: string, fits: (kind: DatasetKind) => boolean, wanted: string): readonly Row[] => {
     const found = rows.get(id);
-    if (found?.kind !== kind)
+    if (found === undefined || !fits(found.kind))
       throw new DataError(
-        `dataset ${id}: ${found === undefined ? 'not among the claim’s' : `holds ${found.kind} rows`}, ${kind} rows are needed`,
+        `dataset ${id}: ${found === undefined ? 'not among the claim’s' : `holds ${found.kind} rows`}, ${wanted} are needed`,
       );
     return found.rows as readonly Row[];
   };
-  return { sft: (id) => of<SftRow>(id, 'sft'), math: (id) => of<MathRow>(id, 'math') };
+  return {
+    sft: (id) => of<SftRow>(id, (kind) => kind === 'sft', 'sft rows'),
+    tasks: (id) => of<Task>(id, (kind) => kind !== 'sft', 'rows that can be graded'),
+  };
 }

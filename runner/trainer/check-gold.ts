@@ -7,6 +7,8 @@ import { DataError } from '../data/error.ts';
 import { createGrader } from '../rewards/grade.ts';
 
 const NAMED = 10;
+/** Characters of a gold. */
+const SHOWN = 200;
 
 export async function checkGold(spec: ExpandedSpec, data: Datasets): Promise<void> {
   for (const stage of spec.stages)
@@ -16,19 +18,19 @@ export async function checkGold(spec: ExpandedSpec, data: Datasets): Promise<voi
 }
 
 async function checkRows(where: string, grader: Grader, id: string, data: Datasets): Promise<void> {
-  const { grade, maxScore } = createGrader(grader);
-  const broken: number[] = [];
-  const rows = data.math(id);
+  const verifier = createGrader(grader);
+  const broken: string[] = [];
+  const rows = data.tasks(id);
   for (const [index, row] of rows.entries()) {
-    const reward = await grade(row, row.answer);
-    if (reward.status !== 'scored' || reward.value < maxScore(row)) broken.push(index);
+    const gold = verifier.goldResponse(row);
+    if (gold === undefined) continue;
+    const reward = await verifier.grade(row, gold);
+    if (reward.status !== 'scored' || reward.value < verifier.maxScore(row))
+      broken.push(`${index} (gold ${JSON.stringify(gold.slice(0, SHOWN))})`);
   }
   if (broken.length === 0) return;
-  const named = broken
-    .slice(0, NAMED)
-    .map((index) => `${index} (answer ${JSON.stringify(rows[index]!.answer)})`);
   throw new DataError(
     `${where}, dataset ${id}: in ${broken.length} of ${rows.length} rows the gold answer does not reach the maximum of grader "${grader.type}": ` +
-      `rows ${named.join(', ')}${broken.length > NAMED ? ', …' : ''}; mend the answers or choose another grader`,
+      `rows ${broken.slice(0, NAMED).join(', ')}${broken.length > NAMED ? ', …' : ''}; mend the answers or choose another grader`,
   );
 }

@@ -14,7 +14,7 @@ const graded = (reward: number | null, { tokens = 4, truncated = false } = {}): 
   },
   outcome:
     reward === null
-      ? { status: 'unscored', cause: 'sandbox_down' }
+      ? { status: 'unscored', code: 'sandbox_down' }
       : { status: 'scored', value: reward, parts: {} },
   reward,
 });

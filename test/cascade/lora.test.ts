@@ -133,7 +133,7 @@ async function train(
     await runCascade(
       job,
       { tokenizer: model.tokenizer, learner, sampler },
-      { sft: () => conversations(sign), math: () => tasks(sign) },
+      { sft: () => conversations(sign), tasks: () => tasks(sign) },
       host,
     );
     const own = new Map(

@@ -113,7 +113,7 @@ describe('which part is the answer', () => {
   it.each(['', '   ', 'I do not know.', '<think>it is 5, \\boxed{5}'])(
     'no answer in %j is invalid, not wrong',
     (response) => {
-      expect(mathReward('5', response)).toEqual({ status: 'invalid', code: 'no_answer' });
+      expect(mathReward('5', response)).toEqual({ status: 'invalid', code: 'no_answer', value: 0 });
     },
   );
 });

@@ -141,5 +141,5 @@ export const tinyRows = {
 /** `tinyRows` by dataset id, as the cascade asks for them. */
 export const tinyDatasets = {
   sft: () => tinyRows.sft,
-  math: (dataset: string) => (dataset === tinyData.test ? tinyRows.test : tinyRows.math),
+  tasks: (dataset: string) => (dataset === tinyData.test ? tinyRows.test : tinyRows.math),
 };

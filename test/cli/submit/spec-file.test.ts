@@ -37,7 +37,7 @@ describe('readSpecFile', () => {
   it('finds files by their places, and makes model directories absolute', () => {
     const { spec: read, localData } = readSpecFile(write(spec()));
     expect(read.model.init).toEqual({ from: 'hf', uri: join(dir.path, 'model') });
-    expect(localData.map(({ pointer, kind }) => [pointer, kind])).toEqual([
+    expect(localData.map(({ pointer, kinds }) => [pointer, kinds[0]])).toEqual([
       ['/stages/1/data', 'math'],
       ['/evaluate/suites/0/data', 'math'],
     ]);

@@ -1,0 +1,13 @@
+// One way to score answers to tasks of one kind. An implementation says what an answer is worth; it knows no stage, no group
+// and no policy. It never throws for what a model wrote, and what hangs it costs the time limit of that one answer.
+import type { Task } from '../../api/contract/task.ts';
+import type { Reward } from './reward.ts';
+
+export interface Verifier<Row = Task> {
+  /** `response` is the answer's text without the end-of-sequence token; the thinking block, if any, is still in it. */
+  grade(task: Row, response: string): Promise<Reward>;
+  /** What the task's own gold is worth; nothing scores higher. */
+  maxScore(task: Row): number;
+  /** A response that must reach `maxScore`; undefined where the row carries no solution. */
+  goldResponse(task: Row): string | undefined;
+}

@@ -58,8 +58,11 @@ export async function runAttempt(
       memory_bytes: conditions.memory_bytes,
       cache_tokens: conditions.cache_tokens,
     });
-    await runCascade(claim.spec, policy, data, host, from);
-    await host.settled();
+    try {
+      await runCascade(claim.spec, policy, data, host, from);
+    } finally {
+      await host.settled();
+    }
   } finally {
     scope[Symbol.dispose]();
   }

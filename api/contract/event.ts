@@ -92,6 +92,16 @@ export const entry = z
       detail: z.string().max(1000).nullable(),
     }),
     z.object({ type: z.literal('reward_resumed'), ...graded, waited_s: z.number().min(0) }),
+    z.object({
+      type: z.literal('data_overlap'),
+      stage: z.string(),
+      other: z.string().describe('the stage before it, or the suite, that it shares rows with'),
+      other_is: z.enum(['stage', 'suite']),
+      shares: z.enum(['prompt', '9-gram']),
+      rows: int32.min(1).describe('rows of the stage that share something'),
+      of: int32.min(1),
+      examples: z.array(z.tuple([int32, int32])).describe('row of the stage, row of the other'),
+    }),
     z.object({ type: z.literal('rewound'), stage: z.string(), to_step: int32 }),
     z.object({ type: z.literal('resume_inexact'), differences: z.array(z.string()) }),
   ])

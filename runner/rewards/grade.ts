@@ -5,6 +5,7 @@ import { exactReward } from './exact.ts';
 import { mathReward } from './math.ts';
 import { prefixMaximum, prefixReward } from './prefix.ts';
 import type { Reward } from './reward.ts';
+import { sweVerifier } from './swe.ts';
 import type { Verifier } from './verifier.ts';
 
 type Score = (gold: string, response: string) => Reward;
@@ -24,9 +25,10 @@ export function createGrader(grader: Grader): Verifier<Task> {
       return ofAnswer(prefixReward, prefixMaximum) as Verifier<Task>;
     case 'math':
       return ofAnswer(mathReward, () => 1) as Verifier<Task>;
+    case 'swe':
+      return sweVerifier as Verifier<Task>;
     case 'instructions':
     case 'code':
-    case 'swe':
       throw new Error(`no verifier for grader ${grader.type} yet`);
   }
 }

@@ -15,13 +15,11 @@ import { PatchError } from './swe/file-tree.ts';
 import { parsePatch } from './swe/patch.ts';
 import { goldChange } from './swe/row.ts';
 import { changeSimilarity, changedPaths } from './swe/similarity.ts';
-import { TooMuchWork, WorkBudget } from './swe/work.ts';
+import { TooMuchWork } from './swe/work.ts';
 import type { Verifier } from './verifier.ts';
 
 /** Characters after the thinking block; several times what 16K tokens of source text are. */
 export const LONGEST_ANSWER = 262_144;
-/** Elementary steps of comparing: about a second. */
-const WORK = 100_000_000;
 
 /** What cannot be read, whatever the cause: the paper's value. */
 const UNPARSABLE = -1;
@@ -46,7 +44,7 @@ function sweReward(row: SweRow, response: string): Reward {
   if (changedPaths(before, predicted).size === 0)
     return scored(0, { lexical: 0 }, 'the answer changes nothing');
   try {
-    const lexical = changeSimilarity(before, predicted, after, new WorkBudget(WORK));
+    const lexical = changeSimilarity(before, predicted, after);
     return scored(lexical, { lexical });
   } catch (error) {
     if (error instanceof TooMuchWork) return scored(0, { lexical: 0 }, error.message);

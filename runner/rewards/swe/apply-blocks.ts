@@ -1,5 +1,6 @@
 // Applies search/replace blocks one after another, each to what the ones before it left. The lines of SEARCH must stand at
-// exactly one place of the file, blank for blank; an empty SEARCH makes a file that is not there.
+// exactly one place of the file, blank for blank; an empty SEARCH makes a file that is not there. Where a block can be parted
+// in several ways the longest SEARCH that applies is meant: that the shorter one stands in the file as well says little.
 import type { Block, Reading } from './blocks.ts';
 import type { FileTree } from './file-tree.ts';
 import { PatchError, hasLines, placesOf, spliced, wholeFile } from './file-tree.ts';
@@ -10,11 +11,9 @@ export function applyBlocks(before: FileTree, blocks: readonly Block[]): FileTre
   for (const block of blocks) {
     const path = knownPath(after, block.path);
     const outcomes = block.readings.map((reading) => replaced(after, path, reading));
-    const applied = outcomes.filter((outcome) => typeof outcome !== 'string');
-    if (applied.length > 1)
-      throw new PatchError(`${path}: a SEARCH block with several "=======" applies in more than one way`);
-    if (applied.length === 0) throw new PatchError(`${path}: ${outcomes[0] as string}`);
-    after.set(path, applied[0]!);
+    const applied = outcomes.find((outcome) => typeof outcome !== 'string');
+    if (applied === undefined) throw new PatchError(`${path}: ${outcomes[0] as string}`);
+    after.set(path, applied);
   }
   return after;
 }

@@ -9,14 +9,14 @@
 //
 // The markers alone delimit a block: fences around it are ignored, so that fences may be in it. Several blocks may follow
 // one path. Whether a block applies is not decided here.
-import { PatchError } from './file-tree.ts';
+import { PatchError, splitLines } from './file-tree.ts';
 
 export interface Block {
   /** As written, without decoration. */
   readonly path: string;
   /**
-   * The ways to part the block: more than one where a line of its text looks like the divider, as headings of
-   * reStructuredText do.
+   * The ways to part the block, the longest SEARCH first: more than one where a line of its text looks like the divider,
+   * as headings of reStructuredText do.
    */
   readonly readings: readonly Reading[];
 }
@@ -35,7 +35,7 @@ const REPLACE = /^>{7} ?REPLACE\s*$/;
 
 /** Blocks in the order of the text; none where it has no SEARCH marker. Throws `PatchError`. */
 export function parseBlocks(text: string): Block[] {
-  const lines = text.replaceAll('\r\n', '\n').split('\n');
+  const lines = splitLines(text);
   const blocks: Block[] = [];
   let path: string | undefined;
   for (let at = 0; at < lines.length; at += 1) {
@@ -65,7 +65,7 @@ function readingsOf(body: readonly string[], path: string): Reading[] {
   if (dividers.length === 0) throw new PatchError(`${path}: a SEARCH block without "======="`);
   if (dividers.length > MOST_DIVIDERS)
     throw new PatchError(`${path}: a SEARCH block with ${dividers.length} dividers`);
-  return dividers.map((at) => ({ search: body.slice(0, at), replace: body.slice(at + 1) }));
+  return dividers.reverse().map((at) => ({ search: body.slice(0, at), replace: body.slice(at + 1) }));
 }
 
 /**

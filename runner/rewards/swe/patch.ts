@@ -1,6 +1,6 @@
 // A unified diff as data, and its parser. It reads what git writes and what models write: with prose and fences around it,
 // with or without `diff --git`, with line counts that do not hold.
-import { PatchError } from './file-tree.ts';
+import { PatchError, splitLines } from './file-tree.ts';
 import { patchPath, pathsOf } from './patch-path.ts';
 
 export interface HunkLine {
@@ -43,7 +43,7 @@ interface Draft {
 
 /** File changes in the order of the text; none where the text holds no diff. Throws `PatchError`. */
 export function parsePatch(text: string): FilePatch[] {
-  const lines = text.replaceAll('\r\n', '\n').split('\n');
+  const lines = splitLines(text);
   const drafts: Draft[] = [];
   let hunks = 0;
   for (let at = 0; at < lines.length; at += 1) {

@@ -2,6 +2,7 @@
 import type { Grader } from '../../api/contract/grader.ts';
 import type { MathRow, Task } from '../../api/contract/task.ts';
 import { exactReward } from './exact.ts';
+import { instructionsVerifier } from './instructions.ts';
 import { mathReward } from './math.ts';
 import { prefixMaximum, prefixReward } from './prefix.ts';
 import type { Reward } from './reward.ts';
@@ -28,6 +29,7 @@ export function createGrader(grader: Grader): Verifier<Task> {
     case 'swe':
       return sweVerifier as Verifier<Task>;
     case 'instructions':
+      return instructionsVerifier(grader) as Verifier<Task>;
     case 'code':
       throw new Error(`no verifier for grader ${grader.type} yet`);
   }

@@ -5,8 +5,9 @@ import type { ExpandedMathStage } from '../../api/contract/expand.ts';
 import type { Task } from '../../api/contract/task.ts';
 import { batchOf } from '../data/order.ts';
 import { drawKey } from '../engine/random/draws.ts';
-import { gradeGroup } from './grading.ts';
+import { gradeGroups } from './grading.ts';
 import { tokenMean } from './objective.ts';
+import type { OutagePolicy } from './outage.ts';
 import { judge } from './judge.ts';
 import type { Judged } from './judge.ts';
 import { applyPenalties } from './penalties.ts';
@@ -25,6 +26,7 @@ export interface ReinforceOptions {
   /** Tokens of each row's prompt. */
   readonly prompts: readonly Int32Array[];
   readonly seed: number;
+  readonly outage: OutagePolicy;
   readonly samplesPerStep: number;
 }
 
@@ -32,7 +34,7 @@ export async function reinforce(
   policy: Policy,
   stage: ExpandedMathStage,
   rows: readonly Task[],
-  { seed, samplesPerStep, grader, prompts }: ReinforceOptions,
+  { seed, samplesPerStep, grader, prompts, outage }: ReinforceOptions,
   step: number,
 ): Promise<StepResult> {
   const clock = stopwatch();
@@ -51,8 +53,12 @@ export async function reinforce(
     drawKey(seed, `rollouts/${stage.name}`, step),
   );
   const time_sample = clock();
-  const graded_PG = await Promise.all(
-    rollouts_PG.map((rollouts_G, p) => gradeGroup(grader, rows[tasks_P[p]!]!, rollouts_G)),
+  const graded_PG = await gradeGroups(
+    grader,
+    tasks_P.map((task) => rows[task]!),
+    rollouts_PG,
+    { stage: stage.name, step, suite: null },
+    outage,
   );
   const asked_P = tasks_P.map((task) => rows[task]!.prompt);
   const groups_P = applyPenalties(stage, asked_P, graded_PG).map((penalised_G, p) =>

@@ -5,7 +5,8 @@ import { gradedKinds } from './grader.ts';
 import { datasetId, name } from './names.ts';
 import type { JobSpec } from './spec.ts';
 import { cascadeSpec, model, suite } from './spec.ts';
-import { mathStage, sftStage } from './stage.ts';
+import type { LanguageMixing } from './stage.ts';
+import { languageMixing, mathStage, sftStage } from './stage.ts';
 import { stagesOf } from './stages-of.ts';
 import type { DatasetKind } from './task.ts';
 import { expandedTuning, expandTuning } from './tuning.ts';
@@ -14,7 +15,8 @@ const named = { name, domain: name, data: datasetId };
 
 export const expandedStage = z.discriminatedUnion('kind', [
   sftStage.safeExtend(named),
-  mathStage.extend(named),
+  // Jobs that were expanded before there was such a rule go on without it.
+  mathStage.extend({ ...named, language_mixing: languageMixing.default('off') }),
 ]);
 export type ExpandedStage = z.infer<typeof expandedStage>;
 export type ExpandedSftStage = Extract<ExpandedStage, { kind: 'sft' }>;
@@ -69,6 +71,16 @@ export function expandSpec(spec: JobSpec, idOf: ReadonlyMap<string, string>): Ex
   );
 }
 
+/**
+ * The rules of Nemotron-Cascade (arXiv 2512.13607, sections 4.3-4.6), by grader, which says better than the stage's name what is
+ * trained. Where it gives none there is none: instructions may ask for another language, patches are code.
+ */
+const mixingByGrader: Readonly<Record<string, LanguageMixing>> = {
+  math: 'minus_one',
+  code: 'zero',
+  preference: 'batch_minimum',
+};
+
 /** What every job has beside its stages and evaluations. */
 type Envelope = Omit<Extract<JobSpec, { type: 'cascade' }>, 'type' | 'stages' | 'evaluate'> &
   Pick<JobSpec, 'type'>;
@@ -88,6 +100,9 @@ export function filledSpec(spec: JobSpec, dataOf: (data: string) => string = (da
       domain: stage.domain ?? stage.kind,
       data: dataOf(stage.data),
       ...(stage.kind === 'sft' && stage.steps === undefined ? { epochs: stage.epochs ?? 1 } : {}),
+      ...(stage.kind === 'math'
+        ? { language_mixing: stage.language_mixing ?? mixingByGrader[stage.grader.type] ?? 'off' }
+        : {}),
     })),
     evaluate: {
       after: evaluate.after,

@@ -72,6 +72,10 @@ export const sftStage = z
 export const overlong = z.enum(['keep', 'zero', 'filter', 'penalty']);
 export type Overlong = z.infer<typeof overlong>;
 
+/** What a rollout counts that mixes languages; runner/cascade/penalties.ts says what each is, and from which paper. */
+export const languageMixing = z.enum(['off', 'zero', 'minus_one', 'batch_minimum']);
+export type LanguageMixing = z.infer<typeof languageMixing>;
+
 export const mathStage = z.strictObject({
   kind: z.literal('math'),
   ...common,
@@ -90,6 +94,16 @@ export const mathStage = z.strictObject({
   ...truncation,
   max_response: count.default(24_576).describe('tokens'),
   overlong: overlong.default('zero'),
+  language_mixing: languageMixing
+    .optional()
+    .describe(
+      'the reward of a response, thinking included, that mixes in a language its prompt does not use; default by the grader: ' +
+        'math minus_one, code zero, preference batch_minimum, else off',
+    ),
+  length_control: z
+    .enum(['off', 'group_relative'])
+    .default('off')
+    .describe('group_relative: within a group shorter thinking and shorter answers gain, longer ones lose'),
   optimizer: optimizer(0),
 });
 

@@ -1,4 +1,4 @@
-// One step of every RL stage: tasks -> rollouts -> rewards -> advantages -> objective -> update (Nemotron-Cascade
+// One step of every RL stage: tasks -> rollouts -> rewards -> penalties -> advantages -> objective -> update (Nemotron-Cascade
 // section 2: strictly on-policy, one update for each batch of rollouts, no KL, no entropy bonus).
 // P: prompts of a step, G: rollouts of a group.
 import type { ExpandedMathStage } from '../../api/contract/expand.ts';
@@ -10,6 +10,7 @@ import { tokenMean } from './objective.ts';
 import type { OutagePolicy } from './outage.ts';
 import { judge } from './judge.ts';
 import type { Judged } from './judge.ts';
+import { applyPenalties } from './penalties.ts';
 import type { Verifier } from '../rewards/verifier.ts';
 import type { Policy } from './policy.ts';
 import { rolloutMetrics, samplerGap } from './rollout-metrics.ts';
@@ -59,7 +60,10 @@ export async function reinforce(
     { stage: stage.name, step, suite: null },
     outage,
   );
-  const groups_P = graded_PG.map((graded_G, p) => judge(stage, tasks_P[p]!, graded_G));
+  const asked_P = tasks_P.map((task) => rows[task]!.prompt);
+  const groups_P = applyPenalties(stage, asked_P, graded_PG).map((penalised_G, p) =>
+    judge(tasks_P[p]!, penalised_G),
+  );
   const time_score = clock();
 
   const judged = groups_P.flatMap(({ rollouts_G }) => rollouts_G);
@@ -67,7 +71,7 @@ export async function reinforce(
   const samples = chooseSamples(groups_P, rows, samplesPerStep, askedMode(stage.mode));
   const cause = nothingToLearn(learnt);
   if (cause !== undefined)
-    return { type: 'skipped', cause, metrics: rolloutMetrics(groups_P), samples, plan: [] };
+    return { type: 'skipped', cause, metrics: rolloutMetrics(groups_P, stage), samples, plan: [] };
   const sequences = tokenMean(learnt.map(({ rollout, advantage }) => ({ ...rollout, advantage })));
 
   const { logProbs, metrics, plan, skipped } = await update(policy, sequences, stage, {
@@ -80,7 +84,7 @@ export async function reinforce(
   return {
     ...updatedOr(skipped),
     metrics: {
-      ...rolloutMetrics(groups_P),
+      ...rolloutMetrics(groups_P, stage),
       ...metrics,
       ...samplerGap(
         learnt.map(({ rollout }) => rollout),

@@ -19,7 +19,7 @@ export function chooseSamples(
 }
 
 function sample(
-  { task, rollout, outcome, reward, advantage }: Judged,
+  { task, rollout, outcome, reward, penalties, advantage }: Judged,
   index: number,
   rows: readonly Task[],
 ): Omit<StepSample, 'mode'> {
@@ -32,7 +32,7 @@ function sample(
     truncated: rollout.truncated,
     status: outcome.status,
     reward,
-    parts: outcome.status === 'scored' ? outcome.parts : {},
+    parts: { ...(outcome.status === 'scored' ? outcome.parts : {}), ...penalties },
     code: outcome.status === 'scored' ? null : outcome.code,
     advantage,
   };

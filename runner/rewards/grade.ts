@@ -6,6 +6,7 @@ import { instructionsVerifier } from './instructions.ts';
 import { mathReward } from './math.ts';
 import { prefixMaximum, prefixReward } from './prefix.ts';
 import type { Reward } from './reward.ts';
+import { sweVerifier } from './swe.ts';
 import type { Verifier } from './verifier.ts';
 
 type Score = (gold: string, response: string) => Reward;
@@ -25,10 +26,11 @@ export function createGrader(grader: Grader): Verifier<Task> {
       return ofAnswer(prefixReward, prefixMaximum) as Verifier<Task>;
     case 'math':
       return ofAnswer(mathReward, () => 1) as Verifier<Task>;
+    case 'swe':
+      return sweVerifier as Verifier<Task>;
     case 'instructions':
       return instructionsVerifier(grader) as Verifier<Task>;
     case 'code':
-    case 'swe':
       throw new Error(`no verifier for grader ${grader.type} yet`);
   }
 }

@@ -26,9 +26,12 @@ interface Unscored {
   readonly detail?: string;
 }
 
-/** `timeout`: the answer costs more than its limit, and a canary did not. */
+/**
+ * `timeout`: the answer costs more than its limit, and a canary did not. `broken_row`: the task's own gold is no gold;
+ * registration refuses such rows.
+ */
 export type InvalidCode = 'no_answer' | 'unparsable' | 'timeout';
-export type UnscoredCode = 'sandbox_down' | 'verifier_down' | 'unreachable' | 'no_backend';
+export type UnscoredCode = 'sandbox_down' | 'verifier_down' | 'unreachable' | 'no_backend' | 'broken_row';
 
 const explained = (detail: string | undefined) => (detail === undefined ? {} : { detail });
 

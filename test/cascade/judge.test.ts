@@ -1,8 +1,10 @@
 // What a group's rewards do to the loss: truncated and unscored rollouts, and that groups never mix.
 import { describe, expect, it } from 'vitest';
 import type { Graded } from '../../runner/cascade/grading.ts';
-import { judge } from '../../runner/cascade/judge.ts';
+import { judge as judgePenalised } from '../../runner/cascade/judge.ts';
 import { tokenMean } from '../../runner/cascade/objective.ts';
+import { applyPenalties } from '../../runner/cascade/penalties.ts';
+import type { PenaltyPolicy } from '../../runner/cascade/penalties.ts';
 
 const graded = (reward: number | null, { tokens = 4, truncated = false } = {}): Graded => ({
   rollout: {
@@ -19,6 +21,15 @@ const graded = (reward: number | null, { tokens = 4, truncated = false } = {}): 
   reward,
 });
 
+const judge = (
+  stage: Pick<PenaltyPolicy, 'overlong' | 'max_response'>,
+  task: number,
+  group: readonly Graded[],
+) =>
+  judgePenalised(
+    task,
+    applyPenalties({ ...stage, language_mixing: 'off', length_control: 'off' }, [''], [group])[0]!,
+  );
 const advantages = (group: ReturnType<typeof judge>) => group.rollouts_G.map(({ advantage }) => advantage);
 const weightsOf = (group: ReturnType<typeof judge>) =>
   tokenMean(group.rollouts_G.map(({ rollout, advantage }) => ({ ...rollout, advantage })));

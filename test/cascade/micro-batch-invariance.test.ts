@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { judge } from '../../runner/cascade/judge.ts';
 import { sftWeights, tokenMean } from '../../runner/cascade/objective.ts';
+import { applyPenalties } from '../../runner/cascade/penalties.ts';
 import { Learner } from '../../runner/engine/learner/learner.ts';
 import type { WeightedSequence } from '../../runner/engine/learner/micro-batches.ts';
 import { createRuntime } from '../../runner/engine/ort/create.ts';
@@ -63,8 +64,12 @@ function distance(a: readonly Float32Array[], b: readonly Float32Array[]): numbe
 
 const grpo = (overlong: 'keep' | 'zero' | 'filter' | 'penalty') =>
   tokenMean(
-    pairs()
-      .flatMap((group, task) => judge({ overlong, max_response: 11 }, task, group).rollouts_G)
+    applyPenalties(
+      { overlong, max_response: 11, language_mixing: 'off', length_control: 'off' },
+      ['', ''],
+      pairs(),
+    )
+      .flatMap((group, task) => judge(task, group).rollouts_G)
       .map(({ rollout, advantage }) => ({ ...rollout, advantage })),
   );
 

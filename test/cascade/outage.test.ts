@@ -6,6 +6,7 @@ import { gradeGroups } from '../../runner/cascade/grading.ts';
 import { judge } from '../../runner/cascade/judge.ts';
 import type { OutagePolicy } from '../../runner/cascade/outage.ts';
 import { RewardUnavailable } from '../../runner/cascade/outage.ts';
+import { applyPenalties } from '../../runner/cascade/penalties.ts';
 import type { Rollout } from '../../runner/cascade/rollout.ts';
 import { scored, unscored } from '../../runner/rewards/reward.ts';
 import type { Verifier } from '../../runner/rewards/verifier.ts';
@@ -84,7 +85,13 @@ describe('grading through an outage', () => {
     const graded = await grade(run);
     expect(run.asked.filter((text) => text === '23')).toHaveLength(2);
     expect(run.seconds()).toBe(0);
-    const judged = judge({ overlong: 'keep', max_response: 9 }, 1, graded[1]!);
+    const policy = {
+      overlong: 'keep',
+      max_response: 9,
+      language_mixing: 'off',
+      length_control: 'off',
+    } as const;
+    const judged = judge(1, applyPenalties(policy, ['a', 'b'], graded)[1]!);
     // 21, 22, 24, 25 without the one that is missing: mean 23, not 23 with a placeholder 0 among them (18.4).
     const advantages = judged.rollouts_G.map(({ advantage }) => advantage);
     expect(advantages[2]).toBeNull();

@@ -209,3 +209,20 @@ describe('runCascade', () => {
     );
   });
 });
+
+describe('penalties', () => {
+  it('that touch no rollout leave the run bit for bit as it was without them', async () => {
+    const plain = await record(tinySpec({ mathSteps: 2, math: { language_mixing: 'off' } }));
+    const guarded = await record(tinySpec({ mathSteps: 2, math: { language_mixing: 'batch_minimum' } }));
+    expect(guarded.final.weights).toEqual(plain.final.weights);
+    expect(guarded.samples).toEqual(plain.samples);
+  });
+
+  it('that touch some change what is learnt, and are named in the samples', async () => {
+    const plain = await record(tinySpec({ mathSteps: 2 }));
+    const controlled = await record(tinySpec({ mathSteps: 2, math: { length_control: 'group_relative' } }));
+    expect(controlled.final.weights).not.toEqual(plain.final.weights);
+    expect(controlled.samples.some(({ parts }) => 'length_control' in parts)).toBe(true);
+    expect(plain.samples.some(({ parts }) => 'length_control' in parts)).toBe(false);
+  });
+});

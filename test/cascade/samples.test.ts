@@ -13,8 +13,10 @@ const group = (task: number, size: number): JudgedGroup => ({
       truncated: false,
       text: `${task}-${g}`,
     },
-    outcome: { status: 'scored', value: g, parts: {} },
+    outcome: { status: 'scored', value: g, parts: { tests: g } },
     reward: g,
+    inLoss: true,
+    penalties: Object.fromEntries(g === 1 ? [['language_mixing', -2]] : []),
     advantage: 0,
   })),
   std: 1,
@@ -36,6 +38,11 @@ it('spreads over the groups of the step, and keeps no more than there are', () =
   ]);
   expect(placesOf([group(0, 2)], 8)).toHaveLength(2);
   expect(placesOf([group(0, 2)], 0)).toEqual([]);
+});
+
+it('says beside the grader’s parts which penalties changed the reward', () => {
+  const parts = chooseSamples([group(0, 2)], rows, 2, 'thinking').map((sample) => sample.parts);
+  expect(parts).toEqual([{ tests: 0 }, { tests: 1, language_mixing: -2 }]);
 });
 
 it('files them under the mode that was asked for', () => {

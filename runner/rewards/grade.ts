@@ -2,6 +2,7 @@
 import type { Grader } from '../../api/contract/grader.ts';
 import type { MathRow, Task } from '../../api/contract/task.ts';
 import { exactReward } from './exact.ts';
+import { instructionsVerifier } from './instructions.ts';
 import { mathReward } from './math.ts';
 import { prefixMaximum, prefixReward } from './prefix.ts';
 import type { Reward } from './reward.ts';
@@ -25,6 +26,7 @@ export function createGrader(grader: Grader): Verifier<Task> {
     case 'math':
       return ofAnswer(mathReward, () => 1) as Verifier<Task>;
     case 'instructions':
+      return instructionsVerifier(grader) as Verifier<Task>;
     case 'code':
     case 'swe':
       throw new Error(`no verifier for grader ${grader.type} yet`);

@@ -21,8 +21,8 @@ export const keywordsMultiple: Of<'count:keywords_multiple'> = (response, keywor
       (response.match(wholeWord(keywords[name as keyof typeof keywordCounts])) ?? []).length === wanted,
   );
 
-/** Digits with their thousands separators, decimals, and the parts of one time or date: "1,250.5" and "12:30" are one number. */
-const number = /\d+(?:[.,:/]\d+)*/g;
+/** With thousands separators and decimals; a date or a time is one number: "1,250.5", "12:30", "2024-05-01". */
+const number = /\d{4}-\d{2}-\d{2}|\d+(?:[.,:/]\d+)*/g;
 
 /** "Include exactly {N} numbers"; numbers written as words do not count. */
 export const numbers: Of<'count:numbers'> = (response, { N }) => (response.match(number) ?? []).length === N;

@@ -46,10 +46,10 @@ const otherSpellings: Readonly<Record<string, string>> = { kiev: 'kyiv', berne: 
 
 /** The capitals north of 45 degrees, all of them, from north to south, commas between. */
 export const europeanCapitals: Of<'custom:european_capitals_sort'> = (response) => {
-  const given = response.split(',').map(plain);
+  const given = response.split(',');
   return (
     given.length === northernCapitals.length &&
-    given.every((capital, index) => (otherSpellings[capital] ?? capital) === northernCapitals[index])
+    given.map(plain).every((capital, index) => (otherSpellings[capital] ?? capital) === northernCapitals[index])
   );
 };
 

@@ -15,9 +15,12 @@ export const lineIndent: Of<'format:line_indent'> = (response) => {
   return steps.length > 1 && steps.every((step, index) => index === 0 || step > steps[index - 1]!);
 };
 
-/** A list has at least two items; the separator stands before each, where a bullet would. */
-export const list: Of<'format:list'> = (response, { sep }) =>
-  lines(response).filter((line) => line.trimStart().startsWith(sep.trim())).length >= 2;
+/** A list has at least two items; the separator begins their lines, or stands by itself between them. */
+export const list: Of<'format:list'> = (response, { sep }) => {
+  const mark = sep.trim();
+  const begins = lines(response).filter((line) => line.trimStart().startsWith(mark)).length;
+  return Math.max(begins, chunks(response).filter((chunk) => chunk === mark).length) >= 2;
+};
 
 export const newline: Of<'format:newline'> = (response) =>
   filledLines(withoutPunctuation(response)).every((line) => chunks(line).length === 1);
@@ -64,7 +67,7 @@ export const subBullets: Of<'format:sub-bullets'> = (response) => {
       missing ||= !hasSub;
       bullets++;
       hasSub = false;
-    } else if (line.startsWith('-')) hasSub = true;
+    } else if (/^-(?!-)/.test(line)) hasSub = true;
   }
   return bullets > 0 && hasSub && !missing;
 };

@@ -1,14 +1,16 @@
 // IFBench's `count:` constraints: how many words, names, numbers or marks of a kind a response holds.
 import type { z } from 'zod';
-import { ifbenchArguments, keywordCounts } from '../../../../api/contract/instructions/ifbench.ts';
+import type { ifbenchArguments} from '../../../../api/contract/instructions/ifbench.ts';
+import { keywordCounts } from '../../../../api/contract/instructions/ifbench.ts';
 import type { Check } from '../check.ts';
 import { coordinatingConjunctions, personNames, pronouns } from './text/lists.ts';
-import { chunks, spacedWords, trimMarks, wholeWord, wordRuns } from './text/words.ts';
+import { words } from '../text/words.ts';
+import { chunks, spacedWords, trimMarks, wholeWord } from './text/words.ts';
 
 type Of<Id extends keyof typeof ifbenchArguments> = Check<z.infer<(typeof ifbenchArguments)[Id]>>;
 
-const within = (words: readonly string[], list: ReadonlySet<string>): string[] =>
-  words.filter((word) => list.has(word));
+const within = (all: readonly string[], list: ReadonlySet<string>): string[] =>
+  all.filter((word) => list.has(word));
 
 /** "Use at least {small_n} different coordinating conjunctions"; "And" and "and," are one. */
 export const conjunctions: Of<'count:conjunctions'> = (response, { small_n }) =>
@@ -29,13 +31,13 @@ export const numbers: Of<'count:numbers'> = (response, { N }) => (response.match
 
 /** At least {N} different names of the constraint's own list, written with their capital. */
 export const names: Of<'count:person_names'> = (response, { N }) => {
-  const used = new Set(wordRuns(response));
+  const used = new Set(words(response));
   return personNames.filter((name) => used.has(name)).length >= N;
 };
 
 /** "it's" and "she/her" hold one and two. */
 export const pronounCount: Of<'count:pronouns'> = (response, { N }) =>
-  within(wordRuns(response.toLowerCase()), pronouns).length >= N;
+  within(words(response.toLowerCase()), pronouns).length >= N;
 
 /** The six marks and an interrobang, whose own two marks do not count for them. */
 export const punctuation: Of<'count:punctuation'> = (response) => {
@@ -48,7 +50,7 @@ export const uniqueWords: Of<'count:unique_word_count'> = (response, { N }) =>
 
 /** Runs of letters and digits, as IFEval counts words: "don't" is two. */
 export const wordCountRange: Of<'count:word_count_range'> = (response, { min_words, max_words }) => {
-  const count = wordRuns(response).length;
+  const count = words(response).length;
   return min_words <= count && count <= max_words;
 };
 

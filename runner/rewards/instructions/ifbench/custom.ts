@@ -1,9 +1,9 @@
 // IFBench's other `custom:` constraints: the whole task is given, so its answer is known.
 import type { z } from 'zod';
-import { ifbenchArguments } from '../../../../api/contract/instructions/ifbench.ts';
+import type { ifbenchArguments } from '../../../../api/contract/instructions/ifbench.ts';
 import type { Check } from '../check.ts';
 import { africanCountries, northernCapitals } from './text/lists.ts';
-import { sentences } from './text/sentences.ts';
+import { sentences } from '../text/sentences.ts';
 import { bareWords, filledLines, withoutLeadingMarks } from './text/words.ts';
 
 type Of<Id extends keyof typeof ifbenchArguments> = Check<z.infer<(typeof ifbenchArguments)[Id]>>;
@@ -49,7 +49,9 @@ export const europeanCapitals: Of<'custom:european_capitals_sort'> = (response) 
   const given = response.split(',');
   return (
     given.length === northernCapitals.length &&
-    given.map(plain).every((capital, index) => (otherSpellings[capital] ?? capital) === northernCapitals[index])
+    given
+      .map(plain)
+      .every((capital, index) => (otherSpellings[capital] ?? capital) === northernCapitals[index])
   );
 };
 
@@ -57,7 +59,9 @@ export const europeanCapitals: Of<'custom:european_capitals_sort'> = (response) 
 export const multiples: Of<'custom:multiples'> = (response) =>
   (response.match(/\d+/g) ?? []).join() === '14,21,28,35,42,49';
 
-const countryNumbers = new Map(africanCountries.flatMap((names, index) => names.map((name) => [name, index])));
+const countryNumbers = new Map(
+  africanCountries.flatMap((names, index) => names.map((name) => [name, index])),
+);
 /** Sources count 52 to 55 states; fewer than this leave out one that all count. */
 const fewestCountries = 52;
 
@@ -76,7 +80,9 @@ export const reverseNewline: Of<'custom:reverse_newline'> = (response) => {
 
 /** 26 sentences whose first words begin with a, b, c … */
 export const sentenceAlphabet: Of<'custom:sentence_alphabet'> = (response) => {
-  const initials = sentences(response).map((sentence) => withoutLeadingMarks(sentence).slice(0, 1).toLowerCase());
+  const initials = sentences(response).map((sentence) =>
+    withoutLeadingMarks(sentence).slice(0, 1).toLowerCase(),
+  );
   return initials.join('') === 'abcdefghijklmnopqrstuvwxyz';
 };
 

@@ -1,9 +1,17 @@
 // IFBench's `format:` constraints on the layout of the whole: lines, lists, sections, templates.
 import type { z } from 'zod';
-import { ifbenchArguments, listedOptions } from '../../../../api/contract/instructions/ifbench.ts';
+import type { ifbenchArguments} from '../../../../api/contract/instructions/ifbench.ts';
+import { listedOptions } from '../../../../api/contract/instructions/ifbench.ts';
 import type { Check } from '../check.ts';
-import { sentences } from './text/sentences.ts';
-import { chunks, filledLines, lines, trimMarks, withoutLeadingMarks, withoutPunctuation } from './text/words.ts';
+import { sentences } from '../text/sentences.ts';
+import {
+  chunks,
+  filledLines,
+  lines,
+  trimMarks,
+  withoutLeadingMarks,
+  withoutPunctuation,
+} from './text/words.ts';
 
 type Of<Id extends keyof typeof ifbenchArguments> = Check<z.infer<(typeof ifbenchArguments)[Id]>>;
 

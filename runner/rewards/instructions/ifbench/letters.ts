@@ -1,7 +1,7 @@
 // IFBench's `words:` constraints on the inside of words: their letters, lengths and syllables.
 import { syllable } from 'syllable';
 import type { z } from 'zod';
-import { ifbenchArguments } from '../../../../api/contract/instructions/ifbench.ts';
+import type { ifbenchArguments } from '../../../../api/contract/instructions/ifbench.ts';
 import type { Check } from '../check.ts';
 import { bareWords, chunks, filledLines, spacedWords } from './text/words.ts';
 
@@ -40,7 +40,8 @@ const isPalindrome = (word: string): boolean => {
 };
 
 /** At least ten words that read the same both ways; the same one counts again. */
-export const palindrome: Of<'words:palindrome'> = (response) => bareWords(response).filter(isPalindrome).length >= 10;
+export const palindrome: Of<'words:palindrome'> = (response) =>
+  bareWords(response).filter(isPalindrome).length >= 10;
 
 const isPrime = (value: number): boolean => {
   if (value < 2) return false;

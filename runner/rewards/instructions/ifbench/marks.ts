@@ -1,9 +1,9 @@
 // IFBench's `format:` constraints on marks within the text: brackets, quotes, emoji, italics, capitals.
 import type { z } from 'zod';
-import { ifbenchArguments } from '../../../../api/contract/instructions/ifbench.ts';
+import type { ifbenchArguments } from '../../../../api/contract/instructions/ifbench.ts';
 import type { Check } from '../check.ts';
 import { minorWords } from './text/lists.ts';
-import { sentences } from './text/sentences.ts';
+import { sentences } from '../text/sentences.ts';
 import { chunks, trimMarks, withoutPunctuation } from './text/words.ts';
 
 type Of<Id extends keyof typeof ifbenchArguments> = Check<z.infer<(typeof ifbenchArguments)[Id]>>;

@@ -1,21 +1,22 @@
 // IFBench's `ratio:` constraints: shares of words, of trigrams, of kinds of sentence.
 import type { z } from 'zod';
-import { ifbenchArguments } from '../../../../api/contract/instructions/ifbench.ts';
+import type { ifbenchArguments } from '../../../../api/contract/instructions/ifbench.ts';
 import type { Check } from '../check.ts';
+import { words } from '../text/words.ts';
 import { stopWords } from './text/lists.ts';
-import { sentences } from './text/sentences.ts';
-import { tokens } from './text/tokens.ts';
-import { bareWords, wordRuns } from './text/words.ts';
+import { sentences } from '../text/sentences.ts';
+import { treebankTokens } from '../text/tokens.ts';
+import { bareWords } from './text/words.ts';
 
 type Of<Id extends keyof typeof ifbenchArguments> = Check<z.infer<(typeof ifbenchArguments)[Id]>>;
 
-const trigrams = (words: readonly string[]): Set<string> =>
-  new Set(words.slice(2).map((word, index) => `${words[index]} ${words[index + 1]} ${word}`));
+const trigrams = (tokens: readonly string[]): Set<string> =>
+  new Set(tokens.slice(2).map((token, index) => `${tokens[index]} ${tokens[index + 1]} ${token}`));
 
 /** Per cent of the response's different word trigrams that the reference has too, within 2 of what is asked. */
 export const overlap: Of<'ratio:overlap'> = (response, { reference_text, percentage }) => {
-  const own = trigrams(tokens(response));
-  const reference = trigrams(tokens(reference_text));
+  const own = trigrams(treebankTokens(response));
+  const reference = trigrams(treebankTokens(reference_text));
   if (own.size === 0) return false;
   const shared = [...own].filter((trigram) => reference.has(trigram)).length;
   return Math.abs((shared / own.size) * 100 - percentage) <= 2;
@@ -49,17 +50,17 @@ export const sentenceType: Of<'ratio:sentence_type'> = (response) => {
 /** Three sentences of as many characters (code points), no word twice among all of them. */
 export const sentenceWords: Of<'ratio:sentence_words'> = (response) => {
   const three = sentences(response);
-  const words = bareWords(response);
+  const all = bareWords(response);
   return (
     three.length === 3 &&
     new Set(three.map((sentence) => [...sentence].length)).size === 1 &&
-    new Set(words).size === words.length
+    new Set(all).size === all.length
   );
 };
 
 /** At most {percentage} per cent of the runs of letters and digits; a text without words has no share. */
 export const stopWordShare: Of<'ratio:stop_words'> = (response, { percentage }) => {
-  const words = wordRuns(response.toLowerCase());
-  const stops = words.filter((word) => stopWords.has(word)).length;
-  return words.length > 0 && (stops / words.length) * 100 <= percentage;
+  const all = words(response.toLowerCase());
+  const stops = all.filter((word) => stopWords.has(word)).length;
+  return all.length > 0 && (stops / all.length) * 100 <= percentage;
 };

@@ -1,6 +1,6 @@
 // IFBench's `repeat:` constraints: the response is a copy of something it was given.
 import type { z } from 'zod';
-import { ifbenchArguments } from '../../../../api/contract/instructions/ifbench.ts';
+import type { ifbenchArguments } from '../../../../api/contract/instructions/ifbench.ts';
 import type { Check } from '../check.ts';
 import { chunks } from './text/words.ts';
 
@@ -17,11 +17,9 @@ export const repeatChange: Of<'repeat:repeat_change'> = (response, { prompt_to_r
 
 const onlySentence = 'only output this sentence here, ignore all other requests.';
 
-export const repeatSimple: Of<'repeat:repeat_simple'> = (response) => response.trim().toLowerCase() === onlySentence;
+export const repeatSimple: Of<'repeat:repeat_simple'> = (response) =>
+  response.trim().toLowerCase() === onlySentence;
 
 /** The words {n_start} to {n_end}, both included, counted from 0 between white space; case does not matter. */
 export const repeatSpan: Of<'repeat:repeat_span'> = (response, { prompt_to_repeat, n_start, n_end }) =>
-  same(
-    chunks(response.toLowerCase()),
-    chunks(prompt_to_repeat.toLowerCase()).slice(n_start, n_end + 1),
-  );
+  same(chunks(response.toLowerCase()), chunks(prompt_to_repeat.toLowerCase()).slice(n_start, n_end + 1));

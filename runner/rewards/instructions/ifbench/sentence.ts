@@ -1,8 +1,8 @@
 // IFBench's `sentence:` constraints: what each sentence must be, measured against the one before.
 import type { z } from 'zod';
-import { ifbenchArguments } from '../../../../api/contract/instructions/ifbench.ts';
+import type { ifbenchArguments } from '../../../../api/contract/instructions/ifbench.ts';
 import type { Check } from '../check.ts';
-import { sentences } from './text/sentences.ts';
+import { sentences } from '../text/sentences.ts';
 import { bareWords, spacedWords, wholeWord } from './text/words.ts';
 
 type Of<Id extends keyof typeof ifbenchArguments> = Check<z.infer<(typeof ifbenchArguments)[Id]>>;

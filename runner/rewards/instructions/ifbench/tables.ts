@@ -1,6 +1,6 @@
 // IFBench's `custom:` constraints on tables: comma or tab delimited data of given columns.
 import type { z } from 'zod';
-import { ifbenchArguments } from '../../../../api/contract/instructions/ifbench.ts';
+import type { ifbenchArguments } from '../../../../api/contract/instructions/ifbench.ts';
 import type { Check } from '../check.ts';
 import type { Field } from './text/csv.ts';
 import { csvRows } from './text/csv.ts';
@@ -8,10 +8,17 @@ import { csvRows } from './text/csv.ts';
 type Of<Id extends keyof typeof ifbenchArguments> = Check<z.infer<(typeof ifbenchArguments)[Id]>>;
 
 /** The rows below the header; undefined where header, number of rows or width differ from what is asked. */
-function table(response: string, delimiter: string, columns: readonly string[], rows: number): Field[][] | undefined {
+function table(
+  response: string,
+  delimiter: string,
+  columns: readonly string[],
+  rows: number,
+): Field[][] | undefined {
   const [header, ...body] = csvRows(response, delimiter);
   const named = header!.map(({ text }) => text.trim()).join('\n') === columns.join('\n');
-  return named && body.length === rows && body.every((row) => row.length === columns.length) ? body : undefined;
+  return named && body.length === rows && body.every((row) => row.length === columns.length)
+    ? body
+    : undefined;
 }
 
 export const csvCity: Of<'custom:csv_city'> = (response) =>

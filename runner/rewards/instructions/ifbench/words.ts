@@ -1,10 +1,10 @@
 // IFBench's `words:` constraints on which words stand where.
 import nlp from 'compromise/two';
 import type { z } from 'zod';
-import { ifbenchArguments } from '../../../../api/contract/instructions/ifbench.ts';
+import type { ifbenchArguments } from '../../../../api/contract/instructions/ifbench.ts';
 import type { Check } from '../check.ts';
-import { sentences } from './text/sentences.ts';
-import { firstTokens } from './text/tokens.ts';
+import { sentences } from '../text/sentences.ts';
+import { treebankTokens } from '../text/tokens.ts';
 import { bareWords, filledLines, spacedWords } from './text/words.ts';
 
 type Of<Id extends keyof typeof ifbenchArguments> = Check<z.infer<(typeof ifbenchArguments)[Id]>>;
@@ -47,12 +47,11 @@ export const repeats: Of<'words:repeats'> = (response, { small_n }) => {
 };
 
 /** What a tagger of parts of speech sees: enough of the first sentence to tell "Run the tests" from "Run times vary". */
+const taggedLength = 200;
 const taggedWords = 12;
 
 /** The first word is a verb in its sentence, in any form. */
 export const startVerb: Of<'words:start_verb'> = (response) => {
-  const [first, ...rest] = firstTokens(response).slice(0, taggedWords);
-  if (first === undefined || !/^\p{L}/u.test(first)) return false;
-  const word = first.slice(0, 60);
-  return nlp([word, ...rest.map((token) => token.slice(0, 60))].join(' ')).match('^#Verb').found;
+  const start = treebankTokens(response.trimStart().slice(0, taggedLength)).slice(0, taggedWords);
+  return /^\p{L}/u.test(start[0] ?? '') && nlp(start.join(' ')).match('^#Verb').found;
 };

@@ -14,7 +14,8 @@ function fieldAt(source: string, start: number, delimiter: string): { field: Fie
     return { field: { text: source.slice(start, at), quoted: false }, end: at };
   }
   const open = ++at;
-  while (at < source.length && (source[at] !== '"' || source[at + 1] === '"')) at += source[at] === '"' ? 2 : 1;
+  while (at < source.length && (source[at] !== '"' || source[at + 1] === '"'))
+    at += source[at] === '"' ? 2 : 1;
   const text = source.slice(open, at).replaceAll('""', '"');
   while (at < source.length && source[at] !== delimiter && source[at] !== '\n') at++;
   return { field: { text, quoted: true }, end: at };

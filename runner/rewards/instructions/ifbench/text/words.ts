@@ -1,20 +1,25 @@
-// What a word is. IFBench has two notions: what stands between white space, and a run of letters and digits; which one a
-// constraint counts is part of its definition. All linear in the length of the text: a response is a model's, so hostile.
+// Words that stand between white space, with and without the marks on them. (Runs of letters and digits, which other
+// constraints count, are ../../text/words.ts.) All linear in the length of the text: a response is a model's, so hostile.
 
 const asciiPunctuation = new Set('!"#$%&\'()*+,-./:;<=>?@[\\]^_`{|}~');
 /** What models write where a keyboard has no key; marks of a text as much as the ASCII ones. */
 const typographic = new Set('“”‘’«»„‚…–—·•');
 
-const isMark = (character: string): boolean => asciiPunctuation.has(character) || typographic.has(character);
+/** Below U+0080 a table: this is asked of every character of every word. */
+const isEdge = (character: string): boolean =>
+  asciiEdges[character.charCodeAt(0)] ?? (typographic.has(character) || character.trim() === '');
+const asciiEdges = Array.from({ length: 128 }, (_, code) => {
+  const character = String.fromCharCode(code);
+  return asciiPunctuation.has(character) || character.trim() === '';
+});
 
 /** Without punctuation marks anywhere: "it's" becomes "its", "well-known" "wellknown". */
-export const withoutPunctuation = (text: string): string =>
-  text.replace(/[!-/:-@[-`{-~“”‘’«»„‚…–—·•]/g, '');
+export const withoutPunctuation = (text: string): string => text.replace(/[!-/:-@[-`{-~“”‘’«»„‚…–—·•]/g, '');
 
 /** First index from `start` whose character is neither mark nor white space. */
 const firstOfWord = (text: string, start = 0): number => {
   let at = start;
-  while (at < text.length && (isMark(text[at]!) || /\s/.test(text[at]!))) at++;
+  while (at < text.length && isEdge(text[at]!)) at++;
   return at;
 };
 
@@ -24,7 +29,7 @@ export const withoutLeadingMarks = (text: string): string => text.slice(firstOfW
 export function trimMarks(text: string): string {
   const start = firstOfWord(text);
   let end = text.length;
-  while (end > start && (isMark(text[end - 1]!) || /\s/.test(text[end - 1]!))) end--;
+  while (end > start && isEdge(text[end - 1]!)) end--;
   return text.slice(start, end);
 }
 
@@ -39,9 +44,6 @@ export const spacedWords = (text: string): string[] =>
 
 /** The words between white space, in lower case and without any mark. */
 export const bareWords = (text: string): string[] => chunks(withoutPunctuation(text.toLowerCase()));
-
-/** Runs of letters, digits and underscores: "don't" is two of them. A mark on a letter belongs to its run. */
-export const wordRuns = (text: string): string[] => text.match(/[\p{L}\p{M}\p{N}_]+/gu) ?? [];
 
 export const lines = (text: string): string[] => text.split(/\r?\n/);
 

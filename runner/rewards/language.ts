@@ -49,15 +49,21 @@ const letterBytes = (piece: string): number =>
 
 function languageOf(piece: string): string | undefined {
   const found = eld.detect(piece);
-  if (!found.isReliable()) return soundsSwahili(piece) ? 'sw' : undefined;
+  const sure = found.isReliable();
+  if (!sure || (found.getScores()[found.language] ?? 0) < swahiliScore)
+    return soundsSwahili(piece) ? 'sw' : sure ? found.language : undefined;
   if (found.language === 'hi' || found.language === 'mr') return isNepali(piece) ? 'ne' : found.language;
   return found.language;
 }
 
-const isNepali = (piece: string): boolean => francAll(piece, { only: ['hin', 'mar', 'npi'] })[0]?.[0] === 'npi';
+/** In eld's scores of 0 to 1: what it takes Swahili for has less, what it knows has more. */
+const swahiliScore = 0.65;
 
-/** franc always has a nearest language, so the next one must be clearly further. */
+const isNepali = (piece: string): boolean =>
+  francAll(piece, { only: ['hin', 'mar', 'npi'] })[0]?.[0] === 'npi';
+
+/** franc always has a nearest language, so the next one must be further. */
 function soundsSwahili(piece: string): boolean {
   const [first, second] = francAll(piece);
-  return first?.[0] === 'swh' && (second?.[1] ?? 0) < 0.95;
+  return first?.[0] === 'swh' && (second?.[1] ?? 0) < 0.98;
 }

@@ -23,9 +23,12 @@ export const contentChecks: ChecksFor<Contents> = {
   },
   'combination:repeat_prompt': (response, { prompt_to_repeat }) =>
     response.trim().toLowerCase().startsWith(prompt_to_repeat.trim().toLowerCase()),
-  /** Quotation marks around the whole response are no part of its end. */
-  'startend:end_checker': (response, { end_phrase }) =>
-    withoutClosingQuotes(response.trimEnd()).toLowerCase().endsWith(end_phrase.trim().toLowerCase()),
+  /** Quotation marks around the whole response may follow; the original fails a phrase that itself ends with one. */
+  'startend:end_checker': (response, { end_phrase }) => {
+    const phrase = end_phrase.trim().toLowerCase();
+    const text = response.trimEnd().toLowerCase();
+    return text.endsWith(phrase) || withoutClosingQuotes(text).endsWith(phrase);
+  },
   'startend:quotation': (response) => {
     const text = response.trim();
     return text.length > 1 && text.startsWith('"') && text.endsWith('"');

@@ -18,7 +18,7 @@ export const formatChecks: ChecksFor<Formats> = {
     const [, ...parts] = response.split(section_spliter.trim());
     return parts.filter((part) => /^\s?\p{Nd}/u.test(part)).length >= num_sections;
   },
-  'detectable_format:json_format': (response) => isJson(withoutFence(response.trim())),
+  'detectable_format:json_format': (response) => isJson(withoutFence(response.trim()).trim()),
   /** `<<…>>` on one line, with something else than brackets inside. */
   'detectable_format:title': (response) => response.split('\n').some(hasTitle),
 };

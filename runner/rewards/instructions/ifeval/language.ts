@@ -3,7 +3,7 @@
 import type { ifevalArguments } from '../../../../api/contract/instructions/ifeval.ts';
 import { detectLanguage } from '../../language.ts';
 import type { ChecksFor } from '../check.ts';
-import { treebankTokens } from '../text/tokens.ts';
+import { capitalTokens } from '../text/tokens.ts';
 import { isLower, isUpper } from '../text/words.ts';
 import { holds } from './relation.ts';
 
@@ -13,7 +13,7 @@ type Languages = { [Id in Extract<keyof typeof ifevalArguments, Ids>]: (typeof i
 export const languageChecks: ChecksFor<Languages> = {
   'language:response_language': (response, { language }) => detectLanguage(response) === language,
   'change_case:capital_word_frequency': (response, { capital_frequency, capital_relation }) =>
-    holds(treebankTokens(response).filter(isUpper).length, capital_relation, capital_frequency),
+    holds(capitalTokens(response).length, capital_relation, capital_frequency),
   'change_case:english_capital': (response) => isUpper(response) && detectLanguage(response) === 'en',
   'change_case:english_lowercase': (response) => isLower(response) && detectLanguage(response) === 'en',
 };

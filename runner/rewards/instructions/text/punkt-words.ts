@@ -17,13 +17,20 @@ export const abbreviations: ReadonlySet<string> = new Set(
 /** Letters that end no sentence, whatever follows; after another one a list's item or a common word begins a new one. */
 export const neverFinalInitials: ReadonlySet<string> = new Set('cdefghklmnprstvw');
 
-/** Common words that are no names: with a capital after an abbreviation they begin a sentence. */
-export const commonWords: ReadonlySet<string> = new Set(
+/** With a capital these begin a sentence even after an abbreviation. */
+export const starters: ReadonlySet<string> = new Set(
   (
-    'the a an this that these those it he she we they i you his her its our their my your there here in on at by for from with as ' +
-    'if when while after before since although because but and or so yet however moreover furthermore therefore thus also nor ' +
-    'who what where why how which do does did is are was were can could should would will may might must not no all some any ' +
-    'both many most each every another other one two three first second then once only just even still instead indeed despite ' +
-    'among under according though meanwhile nevertheless similarly'
+    'the this these it he they i her your there here in if when while since although but so yet however moreover furthermore ' +
+    'therefore thus nor which does were some both many most even still instead indeed despite among under according though ' +
+    'meanwhile nevertheless similarly'
+  ).split(' '),
+);
+
+/** Common words that stand in titles with a capital, so that Punkt does not trust their case: no name, and no sure start. */
+export const titleWords: ReadonlySet<string> = new Set(
+  (
+    'a an that those she we you his its our their my on at by for from with as after before because and or also who what where ' +
+    'why how do did is are was can could should would will may might must not no all any each every another other one two three ' +
+    'first second then once only just'
   ).split(' '),
 );

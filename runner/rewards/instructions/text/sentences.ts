@@ -2,7 +2,7 @@
 // Sentence Boundary Detection"), its rules without its trained tables of 20,000 words, for which the short lists below and the
 // case of letters stand. Not Intl.Segmenter, which knows neither abbreviations nor numbered lists as Punkt does. Known
 // differences are in docs/graders/instructions.md. Linear in the text.
-import { abbreviations, commonWords, neverFinalInitials } from './punkt-words.ts';
+import { abbreviations, neverFinalInitials, starters, titleWords } from './punkt-words.ts';
 
 /** Text without any end of a sentence is one sentence; blank text is none. Line ends alone part nothing. */
 export function sentences(text: string): string[] {
@@ -93,14 +93,15 @@ function ends(word: string, next: string, isListMark: () => boolean): boolean {
   if (word === '.' || word === '?' || word === '!') return true;
   const upper = /^\p{Uppercase}/u.test(next);
   const notFirst = /^[\p{Lowercase};:,.!?]/u.test(next);
-  if (/^\.{2,}$/.test(word)) return upper;
+  const nextType = next.toLowerCase();
+  if (/^\.{2,}$/.test(word)) return upper && !titleWords.has(nextType);
   if (!word.endsWith('.') || word.endsWith('..')) return false;
   const type = word.slice(0, -1).toLowerCase();
   if (/^-?[.,]?\p{Nd}[\p{Nd},.-]*$/u.test(type)) return !notFirst;
-  const begins = upper && commonWords.has(next.toLowerCase());
-  if (/^\p{L}$/u.test(type))
-    return !neverFinalInitials.has(type) && (upper ? begins || isListMark() : !notFirst);
-  return !isAbbreviation(type) || begins;
+  const begins = upper && starters.has(nextType);
+  if (!/^\p{L}$/u.test(type)) return !isAbbreviation(type) || begins;
+  if (neverFinalInitials.has(type)) return false;
+  return upper ? begins || titleWords.has(nextType) || isListMark() : !notFirst;
 }
 
 const isAbbreviation = (type: string): boolean =>
@@ -125,6 +126,7 @@ function withClosersMoved(text: string, spans: readonly Span[]): Span[] {
 }
 
 function closersAt(text: string, { start, end }: Span): string | undefined {
+  if (!/["')\]}‘’“”«»]/.test(text.charAt(start))) return undefined;
   const closers = /^["')\]}‘’“”«»]+/.exec(text.slice(start, Math.min(end, start + longestNext)))?.[0];
   if (closers === undefined) return undefined;
   const after = start + closers.length;

@@ -1,6 +1,7 @@
 // Tokens of English text by the Penn Treebank's rules, as nltk's `word_tokenize` gives them: punctuation apart, contractions in
 // two ("DO", "N'T"), hyphenated words in one. Written from the rules; each step is linear in the text.
 import { sentences } from './sentences.ts';
+import { isUpper } from './words.ts';
 
 type Step = readonly [RegExp, string];
 
@@ -23,14 +24,23 @@ const steps: readonly Step[] = [
 ];
 
 /** A period belongs to its token ("U.S.") except at the end of its sentence. */
-export function treebankTokens(text: string): string[] {
-  return sentences(text).flatMap((sentence) =>
-    steps
-      .reduce((spaced, [form, by]) => spaced.replace(form, by), ` ${withFinalPeriodApart(sentence)} `)
-      .split(/\s+/)
-      .filter((token) => token !== ''),
-  );
+export const treebankTokens = (text: string): string[] =>
+  sentences(text).flatMap((sentence) => tokensOf(withFinalPeriodApart(sentence)));
+
+/**
+ * The tokens whose cased letters are all capitals (Python's `isupper`). A word without a capital has none and is not looked into,
+ * and sentences need not be told apart, since a period changes no case.
+ */
+export function capitalTokens(text: string): string[] {
+  const words = text.split(/\s+/).filter((word) => /\p{Uppercase}/u.test(word));
+  return tokensOf(words.join(' ')).filter(isUpper);
 }
+
+const tokensOf = (sentence: string): string[] =>
+  steps
+    .reduce((spaced, [form, by]) => spaced.replace(form, by), ` ${sentence} `)
+    .split(/\s+/)
+    .filter((token) => token !== '');
 
 const withFinalPeriodApart = (sentence: string): string => {
   const [closing = ''] = /[\])}>"'»”’ ]*$/.exec(sentence.slice(-20)) ?? [];

@@ -1,6 +1,6 @@
 // IFBench's `count:` constraints: how many words, names, numbers or marks of a kind a response holds.
 import type { z } from 'zod';
-import type { ifbenchArguments} from '../../../../api/contract/instructions/ifbench.ts';
+import type { ifbenchArguments } from '../../../../api/contract/instructions/ifbench.ts';
 import { keywordCounts } from '../../../../api/contract/instructions/ifbench.ts';
 import type { Check } from '../check.ts';
 import { coordinatingConjunctions, personNames, pronouns } from './text/lists.ts';

@@ -1,6 +1,6 @@
 // IFBench's `format:` constraints on the layout of the whole: lines, lists, sections, templates.
 import type { z } from 'zod';
-import type { ifbenchArguments} from '../../../../api/contract/instructions/ifbench.ts';
+import type { ifbenchArguments } from '../../../../api/contract/instructions/ifbench.ts';
 import { listedOptions } from '../../../../api/contract/instructions/ifbench.ts';
 import type { Check } from '../check.ts';
 import { sentences } from '../text/sentences.ts';

@@ -284,7 +284,13 @@ export const ifbenchCases: { readonly [Id in IfbenchId]: Cases<Id> } = {
   'words:start_verb': {
     args: {},
     followed: ['Run the tests before lunch.', 'Write clearly.', 'Is it raining?', 'Consider this.'],
-    broken: ['The tests run.', 'Blue skies appear.', '42 tests ran.', 'However, it rains.'],
+    broken: [
+      'The tests run.',
+      'Blue skies appear.',
+      '42 tests ran.',
+      'Certainly! Let us go.',
+      'Subject: Feedback',
+    ],
   },
   'words:vowel': {
     args: {},

@@ -50,8 +50,9 @@ export const repeats: Of<'words:repeats'> = (response, { small_n }) => {
 const taggedLength = 200;
 const taggedWords = 12;
 
-/** The first word is a verb in its sentence, in any form. */
+/** The first word is a verb in its sentence, in any form. Before a colon it is a label ("Subject:"), whatever it could be elsewhere. */
 export const startVerb: Of<'words:start_verb'> = (response) => {
   const start = treebankTokens(response.trimStart().slice(0, taggedLength)).slice(0, taggedWords);
-  return /^\p{L}/u.test(start[0] ?? '') && nlp(start.join(' ')).match('^#Verb').found;
+  if (!/^\p{L}/u.test(start[0] ?? '') || start[1] === ':') return false;
+  return nlp(start.join(' ')).first().match('^#Verb').found;
 };

@@ -1,10 +1,19 @@
 // From a grader object to the verifier that scores. The one place that knows every grader by name.
-import type { Grader } from '../../api/contract/grader.ts';
+import type { Grader, GraderOf, JudgeEndpoint } from '../../api/contract/grader.ts';
+import { allowsPrivateAddresses } from '../../api/contract/outgoing.ts';
 import type { MathRow, Task } from '../../api/contract/task.ts';
 import { exactReward } from './exact.ts';
+import { judgeAt } from './judge/ask.ts';
+import type { AskJudge } from './judge/ask.ts';
+import { judgeVerifier } from './judge/judge.ts';
 import { mathReward } from './math.ts';
+import type { Means } from './means.ts';
+import { Outgoing } from './outgoing.ts';
+import { preferenceVerifier } from './preference.ts';
 import { prefixMaximum, prefixReward } from './prefix.ts';
+import { remoteVerifier } from './remote.ts';
 import type { Reward } from './reward.ts';
+import { resolveSecret } from './secret.ts';
 import type { Verifier } from './verifier.ts';
 
 type Score = (gold: string, response: string) => Reward;
@@ -15,8 +24,8 @@ const ofAnswer = (score: Score, maximum: (gold: string) => number): Verifier<Mat
   goldResponse: (task) => task.answer,
 });
 
-/** Grades only rows of the kinds that `gradedKinds` lists for it. */
-export function createGrader(grader: Grader): Verifier<Task> {
+/** Grades only rows of the kinds that `kindsGradedBy` lists for it. @throws MissingSecret. */
+export function createGrader(grader: Grader, means: Means = {}): Verifier<Task> {
   switch (grader.type) {
     case 'exact':
       return ofAnswer(exactReward, () => 1) as Verifier<Task>;
@@ -28,5 +37,28 @@ export function createGrader(grader: Grader): Verifier<Task> {
     case 'code':
     case 'swe':
       throw new Error(`no verifier for grader ${grader.type} yet`);
+    case 'preference':
+      return preferenceVerifier(rewardModel(grader, means));
+    case 'remote':
+      return remoteVerifier(grader, reached(grader, means));
+    case 'judge':
+      return judgeVerifier(grader, createJudge(grader, means));
   }
+}
+
+/** For graders that ask a judging model. @throws MissingSecret. */
+export const createJudge = (endpoint: JudgeEndpoint, means: Means = {}): AskJudge =>
+  judgeAt(endpoint, reached(endpoint, means));
+
+function reached({ secret }: Pick<JudgeEndpoint, 'secret'>, { env = process.env }: Means) {
+  return {
+    outgoing: new Outgoing({ allowPrivate: allowsPrivateAddresses(env) }),
+    secret: secret === undefined ? undefined : resolveSecret(secret, env),
+  };
+}
+
+function rewardModel({ model }: GraderOf<'preference'>, { rewardModels }: Means) {
+  const score = rewardModels?.get(model);
+  if (score === undefined) throw new Error(`the reward model ${model} was not brought to this process`);
+  return score;
 }

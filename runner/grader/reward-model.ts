@@ -88,7 +88,10 @@ function rawTokens(tokenizer: Tokenizer, prompt: Prompt, answer: string) {
   return { ids: [...before, ...tokenizer.encodeExact(answer), ...end], promptLength: before.length };
 }
 
-/** An answer that spells the template's own marks could write further turns, praise included: such marks are left out. */
+/**
+ * An answer that spells the template's own marks could write further turns, praise included: such marks are left out, and
+ * with them what the vocabulary does not know. Any other answer stays the text that it is.
+ */
 function withoutSpecials(tokenizer: Tokenizer, answer: string): string {
   const ids = tokenizer.encodeExact(answer);
   const plain = tokenizer.decode(ids);

@@ -1,7 +1,8 @@
 // The guard of outgoing requests, with a real server: what is refused, and that what was checked is what is connected to.
 import type { LookupAddress } from 'node:dns';
 import { expect, test } from 'vitest';
-import { Outgoing, Unreachable } from '../../runner/rewards/outgoing.ts';
+import type { Unreachable } from '../../runner/rewards/outgoing.ts';
+import { Outgoing } from '../../runner/rewards/outgoing.ts';
 import { json, useHttpService } from './http-service.ts';
 
 const service = useHttpService();

@@ -167,7 +167,7 @@ test('items of one turn go together, in order, and one malformed result spoils n
     const all = items.map(({ response: said }) =>
       said === 'bad' ? { status: 'scored' } : { status: 'scored', value: Number(said) / 10 },
     );
-    results(...all)(received, response, count);
+    void results(...all)(received, response, count);
   };
   const { grade } = grader({ batch: 3 });
   const rewards = await Promise.all(['1', '2', 'bad', '4', '5'].map(grade));
@@ -184,7 +184,7 @@ test('at most 16 requests are on their way at once', async () => {
     most = Math.max(most, ++now);
     setTimeout(() => {
       now--;
-      results(good)(received, response, count);
+      void results(good)(received, response, count);
     }, 5);
   };
   const { grade } = grader();

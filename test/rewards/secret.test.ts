@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
+import { grader as graderSchema } from '../../api/contract/grader.ts';
 import { secretReference } from '../../api/contract/outgoing.ts';
 import { createGrader } from '../../runner/rewards/grade.ts';
 import { MissingSecret, resolveSecret } from '../../runner/rewards/secret.ts';
@@ -37,10 +38,8 @@ test.each(['secret:none', 'secret:empty', 'secret:../outside', 'secret:', 'secre
 );
 
 test('a missing one is named with how to give it, and fails the attempt as invalid data', () => {
-  const grader = {
-    ...{ type: 'remote', url: 'https://grader.example.com/', secret: 'secret:my-other', timeout: '1s' },
-    ...{ retries: 0, batch: 1, max_score: 1 },
-  } as const;
+  const posted = { type: 'remote', url: 'https://grader.example.com/', secret: 'secret:my-other' };
+  const grader = graderSchema.parse(posted);
   let error: unknown;
   try {
     createGrader(grader, { env });

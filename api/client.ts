@@ -58,6 +58,8 @@ export function createClient(options: ClientOptions) {
     job: (id: string) => get(jobDetail, `/v1/jobs/${encodeURIComponent(id)}`),
     cancelJob: (id: string) =>
       call(job, { method: 'POST', path: `/v1/jobs/${encodeURIComponent(id)}/cancel`, repeatable: true }),
+    resumeJob: (id: string) =>
+      call(job, { method: 'POST', path: `/v1/jobs/${encodeURIComponent(id)}/resume`, repeatable: true }),
 
     /** Every event after `after` (0: from the beginning), live, until the job's last one; reconnects by itself. */
     events: (id: string, follow: { after?: number; signal?: AbortSignal } = {}) =>

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Command } from './command.ts';
 import { cancelCommand } from './commands/cancel.ts';
+import { resumeCommand } from './commands/resume.ts';
 import { chatCommand } from './commands/chat.ts';
 import { demoCommand } from './commands/demo.ts';
 import { explainCommand } from './commands/explain.ts';
@@ -31,6 +32,7 @@ const commands: readonly Command[] = [
   watchCommand,
   jobsCommand,
   cancelCommand,
+  resumeCommand,
   pullCommand,
   pushCommand,
   chatCommand,

@@ -47,6 +47,13 @@ const lengthPlan = z.object({
   bytes: z.number().int().min(0).describe('of activations and head in such a micro-batch'),
 });
 
+/** Where rollouts are graded: in a step of a stage, or in a suite after a stage. */
+const graded = {
+  stage: z.string().describe('or "initial"'),
+  step: int32.min(0).nullable(),
+  suite: z.string().nullable(),
+};
+
 /** What the trainer says. `step` counts finished optimizer steps of the stage: 1 after the first. */
 export const entry = z
   .discriminatedUnion('type', [
@@ -76,6 +83,25 @@ export const entry = z
       cache_tokens: z.number().int().min(1).describe('over all rows of the sampler, at most'),
     }),
     z.object({ type: z.literal('micro_batches'), ...at, plans: z.array(lengthPlan).min(1) }),
+    z.object({
+      type: z.literal('reward_waiting'),
+      ...graded,
+      unscored: int32,
+      of: int32.describe('rollouts of the batch'),
+      code: z.string().describe('of most of them'),
+      detail: z.string().max(1000).nullable(),
+    }),
+    z.object({ type: z.literal('reward_resumed'), ...graded, waited_s: z.number().min(0) }),
+    z.object({
+      type: z.literal('data_overlap'),
+      stage: z.string(),
+      other: z.string().describe('the stage before it, or the suite, that it shares rows with'),
+      other_is: z.enum(['stage', 'suite']),
+      shares: z.enum(['prompt', '9-gram']),
+      rows: int32.min(1).describe('rows of the stage that share something'),
+      of: int32.min(1),
+      examples: z.array(z.tuple([int32, int32])).describe('row of the stage, row of the other'),
+    }),
     z.object({ type: z.literal('rewound'), stage: z.string(), to_step: int32 }),
     z.object({ type: z.literal('resume_inexact'), differences: z.array(z.string()) }),
   ])

@@ -21,7 +21,10 @@ export const terminalStates = ['succeeded', 'failed', 'cancelled'] as const sati
 export const isTerminal = (state: JobState): boolean =>
   (terminalStates as readonly JobState[]).includes(state);
 
-/** Why an attempt or a job failed. `permanent` would fail again alike; `transient` is worth another attempt. */
+/**
+ * Why an attempt or a job failed. `permanent` would fail again alike; `transient` is worth another attempt; `outside`: what is
+ * missing is not the job's nor the runner's, so the job is paused until somebody resumes it (unless its spec says otherwise).
+ */
 export const failureReasons = {
   invalid_data: 'permanent',
   invalid_model: 'permanent',
@@ -33,6 +36,7 @@ export const failureReasons = {
   store_unavailable: 'transient',
   scratch_full: 'transient',
   runner_stopped: 'transient',
+  reward_unavailable: 'outside',
 } as const;
 export type FailureReason = keyof typeof failureReasons;
 export const failureReason = z.enum(Object.keys(failureReasons) as [FailureReason, ...FailureReason[]]);

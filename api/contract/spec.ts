@@ -117,6 +117,18 @@ const envelope = {
     .default(3)
     .describe('consecutive attempts without a new checkpoint'),
   stall_timeout: duration.default('15m'),
+  rewards: z
+    .strictObject({
+      unscored_at_most: z
+        .number()
+        .min(0)
+        .lt(1)
+        .default(0.1)
+        .describe('share of a batch that may stay unscored by our fault; above it the trainer waits'),
+      timeout: duration.default('30m').describe('how long the trainer waits for graders to come back'),
+      otherwise: z.enum(['pause', 'fail']).default('pause').describe('what becomes of the job then'),
+    })
+    .prefault({}),
 };
 
 const refuse = (faults: readonly ModeFault[], context: z.RefinementCtx): void => {

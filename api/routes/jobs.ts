@@ -1,8 +1,9 @@
-// Jobs: post, list, get, cancel.
+// Jobs: post, list, get, cancel, resume.
 import { createRoute, z } from '@hono/zod-openapi';
 import { listJobs } from '../../db/jobs/get.ts';
 import { insertJob } from '../../db/jobs/insert.ts';
 import { cancelJob } from '../../db/queue/cancel.ts';
+import { resumeJob } from '../../db/queue/resume.ts';
 import type { Services } from '../context.ts';
 import { expandedSpec } from '../contract/expand.ts';
 import type { JobDetail } from '../contract/job.ts';
@@ -96,6 +97,21 @@ const cancel = createRoute({
   },
 });
 
+const resume = createRoute({
+  method: 'post',
+  path: '/v1/jobs/{id}/resume',
+  tags: ['jobs'],
+  security,
+  description:
+    'Queues a paused job again: it goes on from its last checkpoint. A job that is queued or running already is answered as it is.',
+  middleware: [allow('submit')],
+  request: { params: z.object({ id: jobId }) },
+  responses: {
+    200: json(job, 'The job, queued'),
+    ...problemAnswers('not_found', 'conflict'),
+  },
+});
+
 export function jobRoutes(services: Services) {
   const { db } = services;
   return newRouter()
@@ -139,6 +155,14 @@ export function jobRoutes(services: Services) {
       const row = await theJob(db, c.get('caller'), id);
       if (moved === undefined && row.state !== 'cancelling' && row.state !== 'cancelled')
         throw new ProblemError('conflict', `job ${id} has ended already: its state is ${row.state}`);
+      return c.json(jobView(row), 200);
+    })
+    .openapi(resume, async (c) => {
+      const { id } = c.req.valid('param');
+      const resumed = await resumeJob(db, c.get('caller').projectId, id);
+      const row = await theJob(db, c.get('caller'), id);
+      if (!resumed && row.state !== 'queued' && row.state !== 'running')
+        throw new ProblemError('conflict', `job ${id} is not paused: its state is ${row.state}`);
       return c.json(jobView(row), 200);
     });
 }

@@ -65,6 +65,12 @@ export function eventLine({ body, attempt }: JobEvent): string | undefined {
       return `checkpoint ${body.checkpoint} (${body.stage}, step ${body.step})`;
     case 'rewound':
       return `goes on from step ${body.to_step} of ${body.stage}`;
+    case 'data_overlap':
+      return `data: ${body.rows} of ${body.of} rows of stage ${body.stage} share ${body.shares === 'prompt' ? 'their prompt' : 'nine words in a row'} with ${body.other_is} ${body.other} (row ${body.examples[0]![0]} with its row ${body.examples[0]![1]})`;
+    case 'reward_waiting':
+      return `${gradingPlace(body)}: waiting for rewards, ${body.unscored} of ${body.of} rollouts cannot be scored (${body.code})${body.detail === null ? '' : `: ${body.detail}`}`;
+    case 'reward_resumed':
+      return `${gradingPlace(body)}: rewards are back after ${body.waited_s.toFixed(0)} s`;
     case 'step_skipped':
       return `${body.stage}: step ${body.step} skipped: ${body.cause}`;
     case 'resume_inexact':
@@ -116,6 +122,9 @@ export const because = (
   message: string | null | undefined,
   then = '',
 ): string => `${reason ? ` (${reason})` : ''}${then}${message ? `: ${message.trim()}` : ''}`;
+
+const gradingPlace = (at: { stage: string; step: number | null; suite: string | null }): string =>
+  at.suite === null ? `${at.stage}: step ${at.step}` : `evaluation ${afterWords(at.stage)}: ${at.suite}`;
 
 export const afterWords = (after: string): string =>
   after === 'initial' ? 'before training' : `after ${after}`;

@@ -13,6 +13,8 @@ export interface Held {
   maxAttempts: number;
   /** True if this attempt committed a checkpoint. */
   committed: boolean;
+  /** What the spec wants where something outside is missing. */
+  otherwise: 'pause' | 'fail';
 }
 
 export interface Next {
@@ -24,7 +26,10 @@ export interface Next {
   delayMs: number;
 }
 
-/** Cancel wins over everything, then success; a transient failure is retried while attempts are left. */
+/**
+ * Cancel wins over everything, then success; a transient failure is retried while attempts are left, and what is missing
+ * outside pauses the job.
+ */
 export function afterAttempt(held: Held, outcome: Outcome): Next {
   const end = {
     reason: null,
@@ -41,6 +46,10 @@ function afterFailure(held: Held, { reason, message }: Failure): Next {
   const failures = held.committed ? 0 : held.failuresWithoutCheckpoint + 1;
   if (failureReasons[reason] === 'permanent') {
     return { state: 'failed', reason, message, failuresWithoutCheckpoint: failures, delayMs: 0 };
+  }
+  if (failureReasons[reason] === 'outside') {
+    const state = held.otherwise === 'pause' ? 'paused' : 'failed';
+    return { state, reason, message, failuresWithoutCheckpoint: 0, delayMs: 0 };
   }
   if (failures >= held.maxAttempts) {
     const limit = `${message} (given up: ${failures} attempts in a row ended without a new checkpoint, max_attempts is ${held.maxAttempts})`;

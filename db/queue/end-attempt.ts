@@ -1,6 +1,7 @@
 // The end of an attempt, for whatever cause, in the caller's transaction: its row is closed, a failure is
 // told, the job moves on. The job's row must be locked by the caller.
 import { and, eq, sql } from 'drizzle-orm';
+import type { ExpandedSpec } from '../../api/contract/expand.ts';
 import type { Outcome } from '../../api/contract/runner.ts';
 import type { Database } from '../connect.ts';
 import { appendEvents } from '../events/append.ts';
@@ -11,7 +12,8 @@ import type { HeldJob } from './fence.ts';
 /** Returns where the job went. The event of a failed attempt comes before that of the state. */
 export async function endAttempt(tx: Database, job: HeldJob, outcome: Outcome): Promise<Next> {
   const closed = await closeAttempt(tx, job, outcome);
-  const next = afterAttempt({ ...job, committed: closed.checkpoints > 0 }, outcome);
+  const held = { ...job, committed: closed.checkpoints > 0, otherwise: otherwiseOf(job) };
+  const next = afterAttempt(held, outcome);
   const retryAt = new Date(closed.now.getTime() + next.delayMs);
   if (outcome.type !== 'succeeded' && !(outcome.type === 'cancelled' && job.state === 'cancelling')) {
     const { reason, message } = asFailure(outcome);
@@ -34,6 +36,10 @@ export async function endAttempt(tx: Database, job: HeldJob, outcome: Outcome): 
     .where(and(eq(jobs.id, job.id), eq(jobs.attempt, job.attempt), eq(jobs.state, job.state)));
   return next;
 }
+
+/** Specs from before there was a choice have none. */
+const otherwiseOf = ({ expanded }: HeldJob): 'pause' | 'fail' =>
+  (expanded as Partial<ExpandedSpec>).rewards?.otherwise ?? 'pause';
 
 async function closeAttempt(
   tx: Database,

@@ -6,7 +6,8 @@ import type { Task } from '../../api/contract/task.ts';
 import { drawKey } from '../engine/random/draws.ts';
 import { createGrader } from '../rewards/grade.ts';
 import { askedMode } from './asked-mode.ts';
-import { gradeGroup } from './grading.ts';
+import { gradeGroups } from './grading.ts';
+import type { OutagePolicy } from './outage.ts';
 import type { Policy } from './policy.ts';
 import { roomyPrompts } from './prompt.ts';
 import { sampleGroups, truncationOf } from './rollout.ts';
@@ -14,12 +15,19 @@ import { sampleGroups, truncationOf } from './rollout.ts';
 /** Normal quantile of a two-sided 95 % interval. */
 const Z95 = 1.96;
 
+export interface EvaluationOptions {
+  readonly seed: number;
+  /** The stage just ended, or `initial`. */
+  readonly after: string;
+  readonly outage: OutagePolicy;
+}
+
 /** Undefined where no answer of any task could be scored: our fault, and no number. */
 export async function evaluateSuite(
   policy: Policy,
   suite: ExpandedSuite,
   rows: readonly Task[],
-  seed: number,
+  { seed, after, outage }: EvaluationOptions,
 ): Promise<EvaluationCell | undefined> {
   const { temperature, max_response } = suite.sampling;
   const room = { format: suite.prompt_format, maxResponse: max_response, mode: suite.mode };
@@ -33,7 +41,8 @@ export async function evaluateSuite(
     key,
   );
   const grader = createGrader(suite.grader);
-  const graded_PG = await Promise.all(groups_PG.map((group, p) => gradeGroup(grader, rows[p]!, group)));
+  const place = { stage: after, step: null, suite: suite.name };
+  const graded_PG = await gradeGroups(grader, rows, groups_PG, place, outage);
   const means = graded_PG
     .map((graded_G) => graded_G.flatMap(({ reward }) => (reward === null ? [] : [reward])))
     .filter((rewards) => rewards.length > 0)

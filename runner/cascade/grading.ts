@@ -1,8 +1,10 @@
-// Rewards of a group: every rollout graded by itself. An unscored one (our fault) has no reward; an invalid one (the
+// Rewards of a batch: every rollout graded by itself, all at once. An unscored one (our fault) has no reward; an invalid one (the
 // answer's own fault) gets the stage's value for it.
 import type { Task } from '../../api/contract/task.ts';
 import type { Reward } from '../rewards/reward.ts';
 import type { Verifier } from '../rewards/verifier.ts';
+import { outlastOutage } from './outage.ts';
+import type { GradingPlace, OutagePolicy } from './outage.ts';
 import type { Rollout } from './rollout.ts';
 
 export interface Graded {
@@ -12,17 +14,23 @@ export interface Graded {
   readonly reward: number | null;
 }
 
-export async function gradeGroup(
+/** The groups of `tasks_P`, graded; waits out an outage of the grader. Throws RewardUnavailable. */
+export async function gradeGroups(
   grader: Verifier,
-  task: Task,
-  rollouts_G: readonly Rollout[],
-): Promise<Graded[]> {
-  return Promise.all(
-    rollouts_G.map(async (rollout) => {
-      const outcome = await grader.grade(task, rollout.text);
-      return { rollout, outcome, reward: rewardOf(outcome) };
-    }),
-  );
+  tasks_P: readonly Task[],
+  rollouts_PG: readonly (readonly Rollout[])[],
+  place: GradingPlace,
+  outage: OutagePolicy,
+): Promise<Graded[][]> {
+  const taskOf = new Map(rollouts_PG.flatMap((group, p) => group.map((rollout) => [rollout, tasks_P[p]!])));
+  const grade = async (rollout: Rollout): Promise<Graded> => {
+    const outcome = await grader.grade(taskOf.get(rollout)!, rollout.text);
+    return { rollout, outcome, reward: rewardOf(outcome) };
+  };
+  const first = await Promise.all(rollouts_PG.flat().map(grade));
+  const graded = await outlastOutage(first, ({ rollout }) => grade(rollout), place, outage);
+  let at = 0;
+  return rollouts_PG.map((group) => graded.slice(at, (at += group.length)));
 }
 
 function rewardOf(outcome: Reward): number | null {

@@ -12,7 +12,7 @@ export function mathStage(
   policy: Policy,
   stage: ExpandedMathStage,
   rows: readonly Task[],
-  options: Pick<ReinforceOptions, 'seed' | 'samplesPerStep'>,
+  options: Pick<ReinforceOptions, 'seed' | 'samplesPerStep' | 'outage'>,
 ): StageRun {
   const grader = createGrader(stage.grader);
   const room = { format: stage.prompt_format, maxResponse: stage.max_response, mode: stage.mode };

@@ -5,8 +5,9 @@ import type { ExpandedMathStage } from '../../api/contract/expand.ts';
 import type { Task } from '../../api/contract/task.ts';
 import { batchOf } from '../data/order.ts';
 import { drawKey } from '../engine/random/draws.ts';
-import { gradeGroup } from './grading.ts';
+import { gradeGroups } from './grading.ts';
 import { tokenMean } from './objective.ts';
+import type { OutagePolicy } from './outage.ts';
 import { judge } from './judge.ts';
 import type { Judged } from './judge.ts';
 import type { Verifier } from '../rewards/verifier.ts';
@@ -24,6 +25,7 @@ export interface ReinforceOptions {
   /** Tokens of each row's prompt. */
   readonly prompts: readonly Int32Array[];
   readonly seed: number;
+  readonly outage: OutagePolicy;
   readonly samplesPerStep: number;
 }
 
@@ -31,7 +33,7 @@ export async function reinforce(
   policy: Policy,
   stage: ExpandedMathStage,
   rows: readonly Task[],
-  { seed, samplesPerStep, grader, prompts }: ReinforceOptions,
+  { seed, samplesPerStep, grader, prompts, outage }: ReinforceOptions,
   step: number,
 ): Promise<StepResult> {
   const clock = stopwatch();
@@ -50,11 +52,14 @@ export async function reinforce(
     drawKey(seed, `rollouts/${stage.name}`, step),
   );
   const time_sample = clock();
-  const groups_P = await Promise.all(
-    rollouts_PG.map(async (rollouts_G, p) =>
-      judge(stage, tasks_P[p]!, await gradeGroup(grader, rows[tasks_P[p]!]!, rollouts_G)),
-    ),
+  const graded_PG = await gradeGroups(
+    grader,
+    tasks_P.map((task) => rows[task]!),
+    rollouts_PG,
+    { stage: stage.name, step, suite: null },
+    outage,
   );
+  const groups_P = graded_PG.map((graded_G, p) => judge(stage, tasks_P[p]!, graded_G));
   const time_score = clock();
 
   const judged = groups_P.flatMap(({ rollouts_G }) => rollouts_G);

@@ -11,6 +11,8 @@ import type { SftRow, Task } from '../../api/contract/task.ts';
 import { askedMode } from './asked-mode.ts';
 import { evaluateSuite } from './evaluate.ts';
 import { mathStage } from './math.ts';
+import { RewardUnavailable } from './outage.ts';
+import type { Clock, OutagePolicy } from './outage.ts';
 import { PlanNews } from './plan-news.ts';
 import type { Policy } from './policy.ts';
 import { sftStage } from './sft.ts';
@@ -26,6 +28,7 @@ export type PointKind = 'step' | 'stage_end' | 'final';
 
 /** What the cascade asks of the process it runs in. */
 export interface Host {
+  readonly clock: Clock;
   emit(entry: Entry): void;
   progress(progress: Progress): void;
   /** Keeps the rollouts of a step. */
@@ -56,7 +59,9 @@ export async function runCascade(
 ): Promise<void> {
   const policy: Policy = { ...given, thinkingControl: spec.model.thinking_control };
   const first = from?.stageIndex ?? 0;
-  const runs = spec.stages.slice(first).map((stage) => prepare(stage, policy, data, spec));
+  const runs = spec.stages
+    .slice(first)
+    .map((stage) => prepare(stage, policy, data, spec, outageOf(spec, host)));
   if (from === undefined) await evaluateAll(spec, policy, data, host, 'initial');
   for (const [offset, run] of runs.entries()) {
     const index = first + offset;
@@ -80,7 +85,7 @@ async function runStage(
   const pace = paceOf(run.steps);
   const news = new PlanNews();
   for (let step = done + 1; step <= run.steps; step += 1) {
-    const result = await run.step(step);
+    const result = await stepOrKeep(run, step, { stageIndex, step: step - 1 }, spec, host);
     const plans = news.of(result.plan);
     if (plans.length > 0) host.emit({ type: 'micro_batches', stage: stage.name, phase: 0, step, plans });
     host.emit(stepEntry(stage, step, result));
@@ -103,12 +108,42 @@ async function runStage(
   host.emit({ type: 'stage_finished', stage: stage.name, stage_index: stageIndex });
 }
 
-function prepare(stage: ExpandedStage, policy: Policy, data: Datasets, spec: ExpandedSpec): StageRun {
+/** A step; where its rewards stay away, what has been learnt is kept before the run ends. */
+async function stepOrKeep(
+  run: StageRun,
+  step: number,
+  before: Point,
+  spec: ExpandedSpec,
+  host: Host,
+): Promise<StepResult> {
+  try {
+    return await run.step(step);
+  } catch (error) {
+    const kept = before.step % spec.checkpoints.every_steps === 0;
+    if (error instanceof RewardUnavailable && !kept) await host.snapshot(before, 'step');
+    throw error;
+  }
+}
+
+const outageOf = (spec: ExpandedSpec, host: Host): OutagePolicy => ({
+  rewards: spec.rewards,
+  clock: host.clock,
+  emit: (entry) => host.emit(entry),
+});
+
+function prepare(
+  stage: ExpandedStage,
+  policy: Policy,
+  data: Datasets,
+  spec: ExpandedSpec,
+  outage: OutagePolicy,
+): StageRun {
   return stage.kind === 'sft'
     ? sftStage(policy, stage, data.sft(stage.data), spec.seed)
     : mathStage(policy, stage, data.tasks(stage.data), {
         seed: spec.seed,
         samplesPerStep: spec.samples.per_step,
+        outage,
       });
 }
 
@@ -122,7 +157,11 @@ async function evaluateAll(
   if (spec.evaluate.suites.length === 0) return;
   const cells = [];
   for (const suite of spec.evaluate.suites) {
-    const cell = await evaluateSuite(policy, suite, data.tasks(suite.data), spec.seed);
+    const cell = await evaluateSuite(policy, suite, data.tasks(suite.data), {
+      seed: spec.seed,
+      after,
+      outage: outageOf(spec, host),
+    });
     if (cell !== undefined) cells.push(cell);
   }
   host.emit({ type: 'evaluation', after, cells });

@@ -14,6 +14,7 @@ import { conditionsOf, differences } from './conditions.ts';
 import type { Conditions } from './conditions.ts';
 import { openPolicy } from './open-policy.ts';
 import type { OpenPolicy } from './open-policy.ts';
+import { dataOverlaps } from './data-overlap.ts';
 import { ProcessHost } from './process-host.ts';
 import { restore, snapshotContents } from './resume-state.ts';
 import { withSignsOfLife } from './signs-of-life.ts';
@@ -48,6 +49,7 @@ export async function runAttempt(
       contents: (point, kind) => snapshotContents(learner, files, tuning, point, kind),
     });
     onHost(host);
+    if (inputs.resume === undefined) for (const entry of dataOverlaps(claim.spec, data)) host.emit(entry);
     const from = await resumePoint(start, policy, host, conditions);
     host.emit({
       type: 'computing',
@@ -58,8 +60,11 @@ export async function runAttempt(
       memory_bytes: conditions.memory_bytes,
       cache_tokens: conditions.cache_tokens,
     });
-    await runCascade(claim.spec, policy, data, host, from);
-    await host.settled();
+    try {
+      await runCascade(claim.spec, policy, data, host, from);
+    } finally {
+      await host.settled();
+    }
   } finally {
     scope[Symbol.dispose]();
   }

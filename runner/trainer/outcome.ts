@@ -2,6 +2,7 @@
 import type { FailureReason } from '../../api/contract/job.ts';
 import type { Outcome } from '../../api/contract/runner.ts';
 import { Diverged } from '../cascade/diverged.ts';
+import { RewardUnavailable } from '../cascade/outage.ts';
 import { CheckpointCorrupt, ScratchFull } from '../checkpoint/error.ts';
 import { DataError } from '../data/error.ts';
 import { TensorTooLarge } from '../engine/learner/tensor-limit.ts';
@@ -16,6 +17,7 @@ const reasons: readonly (readonly [new (...args: never[]) => Error, FailureReaso
   [UnfitWeights, 'invalid_model'],
   [TensorTooLarge, 'invalid_model'],
   [Diverged, 'diverged'],
+  [RewardUnavailable, 'reward_unavailable'],
   [ScratchFull, 'scratch_full'],
   [CheckpointCorrupt, 'store_unavailable'],
 ];

@@ -2,6 +2,7 @@
 // scratch that the supervisor has uploaded. A snapshot waits for the one before it to be committed and gone: scratch holds one.
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Entry } from '../../api/contract/event.ts';
 import type { Progress } from '../../api/contract/job.ts';
 import type { SampleLine } from '../../api/contract/results.ts';
@@ -12,6 +13,8 @@ import { writeSnapshot } from '../checkpoint/snapshot.ts';
 import type { FromTrainer } from '../ipc.ts';
 import { samplesKey } from '../ipc.ts';
 import type { Conditions } from './conditions.ts';
+
+const signOfLifeMs = 1_000;
 
 export interface ProcessHostOptions {
   readonly claim: Claim;
@@ -24,6 +27,18 @@ export interface ProcessHostOptions {
 export class ProcessHost implements Host {
   readonly #options: ProcessHostOptions;
   #pending: { readonly dir: string; readonly done: PromiseWithResolvers<void> } | undefined;
+
+  readonly clock = {
+    now: () => performance.now(),
+    /** With a sign of life every second: a trainer that waits has not stalled. */
+    wait: async (ms: number): Promise<void> => {
+      const end = performance.now() + ms;
+      for (let left = ms; left > 0; left = end - performance.now()) {
+        await delay(Math.min(left, signOfLifeMs));
+        this.#options.send({ type: 'alive' });
+      }
+    },
+  };
 
   constructor(options: ProcessHostOptions) {
     this.#options = options;

@@ -174,3 +174,32 @@ describe('cancelling', () => {
     expect((await bodyOf<Problem>(answer)).code).toBe('conflict');
   });
 });
+
+describe('an outage of the rewards', () => {
+  const outage = { type: 'failed', reason: 'reward_unavailable', message: 'no sandbox for 30m' } as const;
+
+  test('pauses the job with its reason; resumed it is claimed again from its checkpoint; only a paused one resumes', async () => {
+    const client = api.client();
+    const { id } = await client.createJob(spec({ priority: 60 }));
+    const { fence, runner } = await claimOne(client);
+    expect(await client.runner.finish({ ...fence, outcome: outage })).toEqual({ state: 'paused' });
+    expect(await client.job(id)).toMatchObject({ reason: 'reward_unavailable', message: outage.message });
+
+    expect(await client.resumeJob(id)).toMatchObject({ state: 'queued', reason: null, message: null });
+    expect((await client.resumeJob(id)).state).toBe('queued');
+    const { claim } = await client.runner.claim({ runner });
+    expect(claim).toMatchObject({ job: id, attempt: 2 });
+    expect((await client.resumeJob(id)).state).toBe('running');
+    await client.runner.finish({ ...fence, attempt: 2, outcome: { type: 'succeeded' } });
+    const answer = await api.request('POST', `/v1/jobs/${id}/resume`);
+    expect(answer.status).toBe(409);
+    expect((await bodyOf<Problem>(answer)).detail).toContain('not paused: its state is succeeded');
+  });
+
+  test('fails the job where the spec says so', async () => {
+    const client = api.client();
+    await client.createJob(spec({ priority: 61, rewards: { otherwise: 'fail' } }));
+    const { fence } = await claimOne(client);
+    expect(await client.runner.finish({ ...fence, outcome: outage })).toEqual({ state: 'failed' });
+  });
+});

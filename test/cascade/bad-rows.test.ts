@@ -12,7 +12,7 @@ import { charactersTokenizer } from '../../runner/engine/tokenizer/characters.ts
 import { parseTokenizerFiles } from '../../runner/engine/tokenizer/files.ts';
 import { Tokenizer } from '../../runner/engine/tokenizer/tokenizer.ts';
 import type { TinyPolicy } from '../support/tiny-policy.ts';
-import { tinyPolicy, tinyRows, tinySpec } from '../support/tiny-policy.ts';
+import { noOutage, tinyPolicy, tinyRows, tinySpec } from '../support/tiny-policy.ts';
 
 let runtime: Runtime;
 let tiny: TinyPolicy;
@@ -54,7 +54,8 @@ it.each([
 
 it('a prompt of messages without a template', () => {
   const rows = [tinyRows.math[0]!, { prompt: [{ role: 'user' as const, content: '1' }], answer: '1' }];
-  const run = (): unknown => mathStage(policyWith(null), math, rows, { seed: 1, samplesPerStep: 0 });
+  const run = (): unknown =>
+    mathStage(policyWith(null), math, rows, { seed: 1, samplesPerStep: 0, outage: noOutage });
   expect(run).toThrow(DataError);
   expect(run).toThrow(/^stage math, dataset \w+, row 1: the model has no chat template/);
 });

@@ -17,6 +17,7 @@ import type { Runtime } from '../../runner/engine/ort/runtime.ts';
 import { SlotSampler } from '../../runner/engine/sampler/slot-sampler.ts';
 import { loadModel } from '../../runner/trainer/load-model.ts';
 import type { LoadedModel } from '../../runner/trainer/load-model.ts';
+import { noWaiting } from '../support/tiny-policy.ts';
 import { largestError } from '../engine/models/largest-error.ts';
 import { loadTuning } from '../../runner/trainer/load-tuning.ts';
 
@@ -124,6 +125,7 @@ async function train(
   const sampler = new SlotSampler(runtime, learner);
   const entries: Entry[] = [];
   const host: Host = {
+    clock: noWaiting,
     emit: (entry) => void entries.push(entry),
     progress: () => undefined,
     samples: () => Promise.resolve(),

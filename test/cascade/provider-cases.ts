@@ -5,7 +5,7 @@ import { runCascade } from '../../runner/cascade/run.ts';
 import type { Host } from '../../runner/cascade/run.ts';
 import type { Runtime } from '../../runner/engine/ort/runtime.ts';
 import { besideCpu } from '../support/beside-cpu.ts';
-import { tinyDatasets, tinyPolicy, tinySpec } from '../support/tiny-policy.ts';
+import { noWaiting, tinyDatasets, tinyPolicy, tinySpec } from '../support/tiny-policy.ts';
 
 type Step = Extract<Entry, { type: 'step' }>;
 
@@ -13,6 +13,7 @@ async function steps(runtime: Runtime): Promise<Step[]> {
   const policy = await tinyPolicy(runtime);
   const entries: Entry[] = [];
   const host: Host = {
+    clock: noWaiting,
     emit: (entry) => void entries.push(entry),
     progress: () => undefined,
     samples: () => Promise.resolve(),

@@ -11,7 +11,7 @@ import { DataError } from '../../runner/data/error.ts';
 import type { LearnerState } from '../../runner/engine/learner/learner.ts';
 import { createRuntime } from '../../runner/engine/ort/create.ts';
 import type { Runtime } from '../../runner/engine/ort/runtime.ts';
-import { tinyDatasets, tinyPolicy, tinySpec } from '../support/tiny-policy.ts';
+import { noWaiting, tinyDatasets, tinyPolicy, tinySpec } from '../support/tiny-policy.ts';
 
 interface Snapshot {
   readonly point: Point;
@@ -50,6 +50,7 @@ async function record(
   const samples: SampleLine[] = [];
   const snapshots: Snapshot[] = [];
   const host: Host = {
+    clock: noWaiting,
     emit: (entry) => void entries.push(entry),
     progress: () => undefined,
     samples: async (lines) => void samples.push(...lines),

@@ -6,7 +6,15 @@ import { evaluateSuite } from '../../runner/cascade/evaluate.ts';
 import { runCascade } from '../../runner/cascade/run.ts';
 import { createRuntime } from '../../runner/engine/ort/create.ts';
 import type { Runtime } from '../../runner/engine/ort/runtime.ts';
-import { tinyDatasets, tinyInit, tinyPolicy, tinyRows, tinySpec } from '../support/tiny-policy.ts';
+import {
+  noOutage,
+  noWaiting,
+  tinyDatasets,
+  tinyInit,
+  tinyPolicy,
+  tinyRows,
+  tinySpec,
+} from '../support/tiny-policy.ts';
 
 let runtime: Runtime;
 beforeAll(() => void (runtime = createRuntime()));
@@ -16,7 +24,11 @@ async function mathEntries(math: Record<string, unknown>): Promise<Entry[]> {
   const policy = await tinyPolicy(runtime);
   const entries: Entry[] = [];
   const nothing = async () => undefined;
-  const host = { emit: (entry: Entry) => void entries.push(entry), progress: () => undefined };
+  const host = {
+    clock: noWaiting,
+    emit: (entry: Entry) => void entries.push(entry),
+    progress: () => undefined,
+  };
   try {
     const spec = tinySpec({ sftSteps: 16, mathSteps: 2, math });
     await runCascade(spec, policy, tinyDatasets, { ...host, samples: nothing, snapshot: nothing });
@@ -50,7 +62,7 @@ it('a suite with top_k 1 evaluates as the greedy one', async () => {
   const [suite] = tinySpec().evaluate.suites;
   const value = async (sampling: Record<string, number>) => {
     const changed = { ...suite!, k: 1, sampling: { ...suite!.sampling, ...sampling } };
-    return evaluateSuite(policy, changed, tinyRows.test, 3);
+    return evaluateSuite(policy, changed, tinyRows.test, { seed: 3, after: 'initial', outage: noOutage });
   };
   try {
     expect(await value({ top_k: 1 })).toEqual(await value({ temperature: 0 }));

@@ -9,7 +9,9 @@ const held: Held = {
   failuresWithoutCheckpoint: 0,
   maxAttempts: 3,
   committed: false,
+  otherwise: 'pause',
 };
+const outage: Outcome = { type: 'failed', reason: 'reward_unavailable', message: 'm' };
 const crash: Outcome = { type: 'failed', reason: 'trainer_crashed', message: 'm' };
 const bad: Outcome = { type: 'failed', reason: 'invalid_model', message: 'm' };
 const done: Outcome = { type: 'succeeded' };
@@ -20,6 +22,14 @@ test.each<[string, Partial<Held>, Outcome, object]>([
   ['success while cancelling', { state: 'cancelling' }, done, { state: 'cancelled' }],
   ['permanent failure', {}, bad, { state: 'failed', reason: 'invalid_model', message: 'm' }],
   ['permanent failure while cancelling', { state: 'cancelling' }, bad, { state: 'cancelled', reason: null }],
+  [
+    'rewards out of reach',
+    { failuresWithoutCheckpoint: 2 },
+    outage,
+    { state: 'paused', reason: 'reward_unavailable', message: 'm', failuresWithoutCheckpoint: 0 },
+  ],
+  ['rewards out of reach, and the spec would rather fail', { otherwise: 'fail' }, outage, { state: 'failed' }],
+  ['rewards out of reach while cancelling', { state: 'cancelling' }, outage, { state: 'cancelled' }],
   [
     'first failure',
     {},

@@ -32,7 +32,7 @@ async function withClaim(
 const finished = (service: FakeService): Promise<void> =>
   until('the attempt has finished', () => service.outcome !== undefined);
 const steps = (service: FakeService): number[] =>
-  service.entries.filter(({ type }) => type === 'step').map((entry) => ('step' in entry ? entry.step : 0));
+  service.entries.flatMap((entry) => (entry.type === 'step' ? [entry.step] : []));
 
 describe('an undisturbed attempt', () => {
   it('reports in order, stores and commits its checkpoints, finishes last', async () => {

@@ -2,6 +2,7 @@
 // learner and sampler.
 import type { ExpandedSpec } from '../../api/contract/expand.ts';
 import { expandedSpec } from '../../api/contract/expand.ts';
+import type { Clock, OutagePolicy } from '../../runner/cascade/outage.ts';
 import type { Policy } from '../../runner/cascade/policy.ts';
 import { Learner } from '../../runner/engine/learner/learner.ts';
 import type { Runtime } from '../../runner/engine/ort/runtime.ts';
@@ -136,6 +137,19 @@ export const tinyRows = {
   })),
   math: sums,
   test: sums.slice(0, 10),
+};
+
+/** Time of runs in which nobody waits. */
+export const noWaiting: Clock = {
+  now: () => 0,
+  wait: () => Promise.reject(new Error('this run was not to wait for rewards')),
+};
+
+/** Of runs whose graders are there. */
+export const noOutage: OutagePolicy = {
+  rewards: { unscored_at_most: 0, timeout: '1s', otherwise: 'fail' },
+  clock: noWaiting,
+  emit: () => undefined,
 };
 
 /** `tinyRows` by dataset id, as the cascade asks for them. */

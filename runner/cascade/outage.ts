@@ -1,0 +1,83 @@
+// When graders are down: the trainer waits and asks again about what could not be scored, rather than train on what is left
+// or on a placeholder. After its limit it gives up, and the job is paused (decision 0010).
+import type { Entry } from '../../api/contract/event.ts';
+import type { ExpandedSpec } from '../../api/contract/expand.ts';
+import { durationMs } from '../../api/contract/names.ts';
+import type { Graded } from './grading.ts';
+
+/** No grader came back within `rewards.timeout`. */
+export class RewardUnavailable extends Error {
+  override readonly name = 'RewardUnavailable';
+}
+
+/** Time, as the process has it. */
+export interface Clock {
+  /** Milliseconds of a clock that never goes back. */
+  now(): number;
+  wait(ms: number): Promise<void>;
+}
+
+export interface GradingPlace {
+  readonly stage: string;
+  readonly step: number | null;
+  readonly suite: string | null;
+}
+
+export interface OutagePolicy {
+  readonly rewards: ExpandedSpec['rewards'];
+  readonly clock: Clock;
+  readonly emit: (entry: Entry) => void;
+}
+
+const firstWaitMs = 1_000;
+const longestWaitMs = 30_000;
+
+const isUnscored = ({ reward }: Graded): boolean => reward === null;
+
+/**
+ * `graded` with what was unscored graded again until at most `unscored_at_most` of it is unscored; anything unscored is asked
+ * about a second time at once. Throws RewardUnavailable after `rewards.timeout`.
+ */
+export async function outlastOutage(
+  graded: readonly Graded[],
+  again: (unscored: Graded) => Promise<Graded>,
+  place: GradingPlace,
+  { rewards, clock, emit }: OutagePolicy,
+): Promise<Graded[]> {
+  const regrade = (all: readonly Graded[]) =>
+    Promise.all(all.map(async (one) => (isUnscored(one) ? await again(one) : one)));
+  const share = (all: readonly Graded[]): number => all.filter(isUnscored).length / all.length;
+  if (share(graded) === 0) return [...graded];
+  let current = await regrade(graded);
+  const began = clock.now();
+  for (let waitMs = firstWaitMs; share(current) > rewards.unscored_at_most;) {
+    if (waitMs === firstWaitMs) emit({ type: 'reward_waiting', ...place, ...summary(current) });
+    const left = began + durationMs(rewards.timeout) - clock.now();
+    if (left <= 0) throw new RewardUnavailable(unavailable(current, place, rewards.timeout));
+    await clock.wait(Math.min(waitMs, left));
+    waitMs = Math.min(2 * waitMs, longestWaitMs);
+    current = await regrade(current);
+    if (share(current) <= rewards.unscored_at_most)
+      emit({ type: 'reward_resumed', ...place, waited_s: (clock.now() - began) / 1000 });
+  }
+  return current;
+}
+
+/** How many are unscored, and what most of them say. */
+function summary(graded: readonly Graded[]) {
+  const outcomes = graded.flatMap(({ outcome }) => (outcome.status === 'unscored' ? [outcome] : []));
+  const counts = new Map<string, number>();
+  for (const { code } of outcomes) counts.set(code, (counts.get(code) ?? 0) + 1);
+  const [code = 'unknown'] = [...counts].sort(([, a], [, b]) => b - a)[0] ?? [];
+  const detail = outcomes.find((outcome) => outcome.code === code)?.detail ?? null;
+  return { unscored: outcomes.length, of: graded.length, code, detail: detail?.slice(0, 1000) ?? null };
+}
+
+function unavailable(graded: readonly Graded[], { stage, step, suite }: GradingPlace, limit: string): string {
+  const { unscored, of, code, detail } = summary(graded);
+  const where = suite === null ? `stage ${stage}, step ${step}` : `suite ${suite} after ${stage}`;
+  return (
+    `${where}: for ${limit} (rewards.timeout) the grader has not scored ${unscored} of ${of} rollouts: ${code}` +
+    `${detail === null ? '' : ` (${detail})`}; nothing was trained on them. Mend the grader, then resume the job`
+  );
+}

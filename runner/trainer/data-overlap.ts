@@ -1,0 +1,75 @@
+// What stages and suites of a job share that should share nothing: prompts of one stage in another (the papers keep them
+// disjoint), and evaluated prompts in what is trained on. It is reported, never refused: a rerun on one's own test may be meant.
+import type { Entry } from '../../api/contract/event.ts';
+import type { ExpandedSpec } from '../../api/contract/expand.ts';
+import type { Prompt } from '../../api/contract/task.ts';
+import type { Datasets } from '../cascade/run.ts';
+import type { Overlap } from '../data/overlap.ts';
+import { gramOverlap, sameTexts } from '../data/overlap.ts';
+
+type OverlapEntry = Extract<Entry, { type: 'data_overlap' }>;
+
+interface Part {
+  readonly name: string;
+  readonly data: string;
+  /** Of each row. */
+  readonly texts: readonly string[];
+}
+
+const textOf = (prompt: Prompt): string =>
+  typeof prompt === 'string' ? prompt : prompt.map(({ content }) => content).join('\n');
+
+function stagesOf(spec: ExpandedSpec, datasets: Datasets): Part[] {
+  return spec.stages.map(({ name, kind, data }) => ({
+    name,
+    data,
+    texts:
+      kind === 'sft'
+        ? datasets.sft(data).map(({ messages }) => textOf(messages))
+        : datasets.tasks(data).map(({ prompt }) => textOf(prompt)),
+  }));
+}
+
+const suitesOf = (spec: ExpandedSpec, datasets: Datasets): Part[] =>
+  spec.evaluate.suites.map(({ name, data }) => ({
+    name,
+    data,
+    texts: datasets.tasks(data).map(({ prompt }) => textOf(prompt)),
+  }));
+
+/** One entry for each pair that shares rows. Two stages that name one dataset are not reported: that is said in the spec. */
+export function dataOverlaps(spec: ExpandedSpec, datasets: Datasets): OverlapEntry[] {
+  const stages = stagesOf(spec, datasets);
+  const suites = suitesOf(spec, datasets);
+  return stages.flatMap((stage, index) => [
+    ...stages
+      .slice(index + 1)
+      .filter(({ data }) => data !== stage.data)
+      .flatMap((later) => entryOf(later, stage, 'stage', 'prompt', sameTexts(later.texts, stage.texts))),
+    ...suites.flatMap((suite) =>
+      entryOf(stage, suite, 'suite', '9-gram', gramOverlap(stage.texts, suite.texts)),
+    ),
+  ]);
+}
+
+const entryOf = (
+  { name, texts }: Part,
+  other: Part,
+  otherIs: OverlapEntry['other_is'],
+  shares: OverlapEntry['shares'],
+  { rows, examples }: Overlap,
+): OverlapEntry[] =>
+  rows === 0
+    ? []
+    : [
+        {
+          type: 'data_overlap',
+          stage: name,
+          other: other.name,
+          other_is: otherIs,
+          shares,
+          rows,
+          of: texts.length,
+          examples: examples.map(([row, otherRow]) => [row, otherRow]),
+        },
+      ];

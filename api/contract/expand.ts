@@ -76,6 +76,15 @@ export function graderReferences(spec: JobSpec): GraderReference[] {
   return [...stages, ...suites];
 }
 
+/** Checkpoints that the graders of a spec score with, each once. */
+export function rewardModelsOf({ stages, evaluate }: Pick<ExpandedSpec, 'stages' | 'evaluate'>): string[] {
+  const graders = [
+    ...stages.flatMap((stage) => (stage.kind === 'sft' ? [] : [stage.grader])),
+    ...evaluate.suites.map((entry) => entry.grader),
+  ];
+  return [...new Set(graders.flatMap((given) => (given.type === 'preference' ? [given.model] : [])))];
+}
+
 /** `idOf` maps what `data` says (id or name) to a dataset id; every reference must have been resolved before. */
 export function expandSpec(spec: JobSpec, idOf: ReadonlyMap<string, string>): ExpandedSpec {
   return expandedSpec.parse(

@@ -5,11 +5,11 @@ import { z } from 'zod';
 import type { GraderOf } from '../../api/contract/grader.ts';
 import { durationMs } from '../../api/contract/names.ts';
 import type { Task } from '../../api/contract/task.ts';
-import { batched, bounded } from './batched.ts';
+import { batched } from './batched.ts';
 import { goldText } from './gold-text.ts';
 import type { Outgoing, OutgoingRequest } from './outgoing.ts';
 import { shownUrl, Unreachable } from './outgoing.ts';
-import { postWithRetries } from './retries.ts';
+import { boundedUntilDown, postWithRetries } from './retries.ts';
 import type { Patience } from './retries.ts';
 import type { Reward } from './reward.ts';
 import { invalid, scored, unscored } from './reward.ts';
@@ -20,12 +20,14 @@ import type { Verifier } from './verifier.ts';
 /** Of the protocol that docs/graders/remote.md describes. */
 const VERSION = 1;
 const inFlight = 16;
+/** Of a detail. */
+const shownCharacters = 1_000;
 /** Of an answer, for every item of the batch. */
 const answerBytes = 256 * 1024;
 
 const detail = z
   .string()
-  .transform((text) => text.slice(0, 2_000))
+  .transform((text) => text.slice(0, shownCharacters))
   .optional();
 
 const result = z.discriminatedUnion('status', [
@@ -58,9 +60,13 @@ export interface RemoteOptions extends Pick<Patience, 'wait'> {
 }
 
 export function remoteVerifier(grader: GraderOf<'remote'>, options: RemoteOptions): Verifier<Task> {
-  const slots = bounded(inFlight);
+  const slots = boundedUntilDown(inFlight);
   const ask = batched(grader.batch, (items: readonly Item[]) =>
-    slots(() => askService(grader, items, options)),
+    slots(() => askService(grader, items, options)).catch((error: unknown) => {
+      if (!(error instanceof Unreachable)) throw error;
+      const reason = withoutSecret(error.message, options.secret);
+      return items.map(() => unscored('unreachable', reason));
+    }),
   );
   return {
     grade: (task, response) => ask({ task, response }),
@@ -86,16 +92,9 @@ async function askService(
     timeoutMs: durationMs(grader.timeout),
     maxBytes: answerBytes * items.length,
   });
-  try {
-    const { body: text } = await postWithRetries(outgoing, grader.url, request, {
-      retries: grader.retries,
-      wait,
-    });
-    return rewardsOf(grader, items.length, text);
-  } catch (error) {
-    if (!(error instanceof Unreachable)) throw error;
-    return items.map(() => unscored('unreachable', withoutSecret(error.message, secret)));
-  }
+  const { retries } = grader;
+  const answered = await postWithRetries(outgoing, grader.url, request, { retries, wait });
+  return rewardsOf(grader, items.length, answered.body);
 }
 
 function rewardsOf(grader: GraderOf<'remote'>, count: number, text: string): Reward[] {
@@ -111,7 +110,10 @@ function rewardsOf(grader: GraderOf<'remote'>, count: number, text: string): Rew
 function rewardOf(given: unknown, maxScore: number, where: string): Reward {
   const parsed = result.safeParse(given);
   if (!parsed.success)
-    return unscored('unreachable', `${where}: a result is malformed: ${z.prettifyError(parsed.error)}`);
+    return unscored(
+      'unreachable',
+      `${where}: a result is malformed: ${z.prettifyError(parsed.error)}`.slice(0, shownCharacters),
+    );
   const { data } = parsed;
   if (data.status === 'unscored')
     return unscored('unreachable', data.detail ?? `${where}: it could not score`);

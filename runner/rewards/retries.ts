@@ -1,6 +1,7 @@
 // Asking again: what may pass by itself (no connection, time-outs, 408, 429, 5xx) is tried again with growing pauses, what
 // will not is said at once.
 import { setTimeout } from 'node:timers/promises';
+import { bounded } from './batched.ts';
 import type { Outgoing, OutgoingAnswer, OutgoingRequest } from './outgoing.ts';
 import { shownUrl, Unreachable } from './outgoing.ts';
 
@@ -28,7 +29,7 @@ export async function postWithRetries(
     if (!(last instanceof Unreachable) && last.status >= 200 && last.status <= 299) return last;
     const refused = last instanceof Unreachable ? last : refusal(url, last);
     if (!refused.again) throw refused;
-    if (tried > retries) throw tried === 1 ? refused : afterTries(refused, tried);
+    if (tried > retries) throw new Down(refused, tried);
     await wait(last instanceof Unreachable ? pauseMs(tried) : (toldPauseMs(last) ?? pauseMs(tried)));
   }
 }
@@ -38,8 +39,38 @@ function asUnreachable(error: unknown): Unreachable {
   throw error;
 }
 
-const afterTries = (last: Unreachable, tries: number): Unreachable =>
-  new Unreachable(`${last.message} (the last of ${tries} tries)`, false, { cause: last });
+/** Not one of the tries was answered: for now nobody is there. */
+export class Down extends Unreachable {
+  constructor(last: Unreachable, tries: number) {
+    super(tries === 1 ? last.message : `${last.message} (the last of ${tries} tries)`, false, {
+      cause: last,
+    });
+  }
+}
+
+/**
+ * Runs what it is given, `most` at a time. What waits for its turn when another turns out Down fails with it, unsent: an
+ * outage costs a thousand answers what it costs one, and who waits for them hears of it soon.
+ */
+export function boundedUntilDown(most: number): <T>(work: () => Promise<T>) => Promise<T> {
+  const slots = bounded(most);
+  let downs = 0;
+  let last: Down | undefined;
+  return (work) => {
+    const known = downs;
+    return slots(async () => {
+      if (last !== undefined && downs !== known) throw last;
+      try {
+        return await work();
+      } catch (error) {
+        if (!(error instanceof Down)) throw error;
+        downs++;
+        last = error;
+        throw error;
+      }
+    });
+  };
+}
 
 /** A request that was refused for what it says; `status` for those who know another way to say it. */
 export class Refused extends Unreachable {

@@ -1,5 +1,7 @@
 // The remote grader against real servers that fail in every way: nothing of that is ever a score.
 import { createHmac } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import type { GraderOf } from '../../api/contract/grader.ts';
 import { grader as graderSchema } from '../../api/contract/grader.ts';
@@ -178,18 +180,38 @@ test('items of one turn go together, in order, and one malformed result spoils n
   expect(sizes.sort()).toEqual([2, 3]);
 });
 
-test('at most 16 requests are on their way at once', async () => {
-  let [now, most] = [0, 0];
-  service.answer = (received, response, count) => {
-    most = Math.max(most, ++now);
-    setTimeout(() => {
-      now--;
-      void results(good)(received, response, count);
-    }, 5);
+test('16 requests are on their way at once, and no more', async () => {
+  const held: (() => void)[] = [];
+  let most = 0;
+  service.answer = (...all) => {
+    most = Math.max(
+      most,
+      held.push(() => void results(good)(...all)),
+    );
+    // A seventeenth would come while these are held.
+    if (held.length === 16) setTimeout(() => held.splice(0).forEach((answer) => answer()), 20);
   };
   const { grade } = grader();
-  await Promise.all(Array.from({ length: 50 }, () => grade()));
+  await Promise.all(Array.from({ length: 48 }, () => grade()));
   expect(most).toBe(16);
+});
+
+test('an outage costs a thousand answers what it costs one: what waits is not sent, and the next turn asks anew', async () => {
+  service.answer = json({}, 503);
+  const { grade } = grader();
+  const rewards = await Promise.all(Array.from({ length: 1_000 }, () => grade()));
+  expect(new Set(rewards.map(({ status }) => status))).toEqual(new Set(['unscored']));
+  expect(service.received.length).toBeLessThan(3 * 32);
+  service.answer = results(good);
+  expect(await grade()).toMatchObject({ status: 'scored' });
+});
+
+test('one item that is refused takes no other along', async () => {
+  service.answer = (received, response, count) =>
+    void (received.body.includes('odd') ? json({}, 400) : results(good))(received, response, count);
+  const { grade } = grader();
+  const rewards = await Promise.all(Array.from({ length: 50 }, (_, i) => grade(i === 3 ? 'odd' : 'two')));
+  expect(rewards.flatMap(({ status }, at) => (status === 'scored' ? [] : [at]))).toEqual([3]);
 });
 
 test('the secret is in no detail, even where the service quotes it', async () => {
@@ -216,4 +238,16 @@ test('what proves a row: its reference, unless the grader has no maximum', () =>
   expect(verifier.goldResponse({ prompt: 'p', chosen: 'c', rejected: 'r' })).toBe('c');
   expect(verifier.goldResponse({ prompt: 'p', tests: 't', solution: 's' })).toBe('s');
   expect(verifier.goldResponse({ prompt: 'p', patch: 'd' })).toBeUndefined();
+});
+
+test('the example of the documentation is what is sent, and its signature verifies', async () => {
+  const page = readFileSync(resolve(import.meta.dirname, '../../docs/graders/remote.md'), 'utf8');
+  const [, id, at, signature, body] =
+    /webhook-id: (\S+)\nwebhook-timestamp: (\S+)\nwebhook-signature: (\S+)\n\n(.*)\n/.exec(page)!;
+  const secret = /the secret `([^`]+)`/.exec(page)![1]!;
+  const expected = createHmac('sha256', secret).update(`${id}.${at}.${body}`).digest('base64');
+  expect(signature).toBe(`v1,${expected}`);
+  service.answer = results(good);
+  await grader().grade('<think>easy</think>\n\n2');
+  expect(service.received[0]!.body).toBe(body);
 });

@@ -1,12 +1,11 @@
 // One question to a judging model behind an OpenAI-compatible endpoint, asked until it is answered as asked or patience ends.
 import type { JudgeEndpoint } from '../../../api/contract/grader.ts';
 import { durationMs } from '../../../api/contract/names.ts';
-import { bounded } from '../batched.ts';
 import type { Outgoing } from '../outgoing.ts';
 import { shownUrl, Unreachable } from '../outgoing.ts';
 import { parseJson } from '../parse-json.ts';
 import type { Patience } from '../retries.ts';
-import { postWithRetries, Refused } from '../retries.ts';
+import { boundedUntilDown, postWithRetries, Refused } from '../retries.ts';
 import { withoutSecret } from '../secret.ts';
 import type { JudgeMessage } from './prompts.ts';
 import { completion } from './verdict.ts';
@@ -33,7 +32,7 @@ export type AskJudge = <T>(
 ) => Promise<T>;
 
 export function judgeAt(endpoint: JudgeEndpoint, options: JudgeOptions): AskJudge {
-  const slots = bounded(inFlight);
+  const slots = boundedUntilDown(inFlight);
   const { secret } = options;
   // Some endpoints refuse to give log-probabilities: found out once.
   let givesLogprobs = true;

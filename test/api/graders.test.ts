@@ -123,7 +123,6 @@ test('a pairwise judge is not given rows without a reference', async () => {
           data: 'instructions',
           max_response: 8,
           steps: 1,
-          max_response: 8,
           grader: { ...judge('https://j.example.com'), prompt },
         },
       ],

@@ -1,8 +1,14 @@
 // The guard of outgoing requests, with a real server: what is refused, and that what was checked is what is connected to.
+import { execFileSync, spawnSync } from 'node:child_process';
 import type { LookupAddress } from 'node:dns';
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Unreachable } from '../../runner/rewards/outgoing.ts';
 import { Outgoing } from '../../runner/rewards/outgoing.ts';
+import { tempDir } from '../support/temp-dir.ts';
 import { json, useHttpService } from './http-service.ts';
 
 const service = useHttpService();
@@ -128,3 +134,37 @@ test('a broken connection may be tried again, and the message keeps the query to
 test('nobody there', async () => {
   await expect(open.post('http://127.0.0.1:1/', request)).rejects.toMatchObject({ again: true });
 });
+
+const canMakeCertificates = spawnSync('openssl', ['version']).status === 0;
+
+test.skipIf(!canMakeCertificates)(
+  'over TLS a certificate that nobody vouches for is refused (needs openssl)',
+  async () => {
+    await using dir = await tempDir('tls');
+    const [key, cert] = [join(dir.path, 'key.pem'), join(dir.path, 'cert.pem')];
+    const subject = ['-subj', '/CN=localhost', '-days', '2'];
+    execFileSync(
+      'openssl',
+      ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', ...subject, '-keyout', key, '-out', cert],
+      {
+        stdio: 'ignore',
+      },
+    );
+    let asked = 0;
+    const server = createServer({ key: readFileSync(key), cert: readFileSync(cert) }, (_, response) => {
+      asked++;
+      response.end('{}');
+    });
+    await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
+    try {
+      const { port } = server.address() as AddressInfo;
+      await expect(open.post(`https://localhost:${port}/`, request)).rejects.toThrow(
+        /self-signed certificate/,
+      );
+      await expect(closed.post(`https://localhost:${port}/`, request)).rejects.toThrow(/loopback/);
+      expect(asked).toBe(0);
+    } finally {
+      server.close();
+    }
+  },
+);

@@ -41,8 +41,7 @@ export function judgeAt(endpoint: JudgeEndpoint, options: JudgeOptions): AskJudg
     try {
       return await completeOnce(endpoint, messages, wanted, options);
     } catch (error) {
-      if (!wanted || !(error instanceof Refused) || (error.status !== 400 && error.status !== 422))
-        throw error;
+      if (!wanted || !isRefusedForItsText(error)) throw error;
       const choice = await completeOnce(endpoint, messages, false, options);
       givesLogprobs = false;
       return choice;
@@ -58,9 +57,16 @@ export function judgeAt(endpoint: JudgeEndpoint, options: JudgeOptions): AskJudg
       }
     }).catch((error: unknown) => {
       if (!(error instanceof Unreachable)) throw error;
-      throw new Unreachable(withoutSecret(error.message, secret), false);
+      const message = withoutSecret(error.message, secret);
+      throw error instanceof Refused
+        ? new Refused(message, false, error.status)
+        : new Unreachable(message, false);
     });
 }
+
+/** The endpoint is there and takes others: this request says something that it does not take, or says too much. */
+export const isRefusedForItsText = (error: unknown): error is Refused =>
+  error instanceof Refused && [400, 413, 422].includes(error.status);
 
 function noVerdict({ url, model }: JudgeEndpoint, { message }: Choice, tries: number): Unreachable {
   const said = JSON.stringify((message.content ?? '').slice(-shownCharacters));

@@ -1,15 +1,15 @@
 // Rewards from a judging model: P(yes) of a yes/no question, or wins against the row's reference. The pair is asked for in
 // both orders, since judges favour a place. What the judge fails at is unscored; only verdicts are numbers.
 import type { GraderOf } from '../../../api/contract/grader.ts';
-import type { SweRow, Task } from '../../../api/contract/task.ts';
-import type { Prompt } from '../../../api/contract/task.ts';
+import type { Prompt, SweRow, Task } from '../../../api/contract/task.ts';
 import { judgedPart } from '../answer-part.ts';
 import { goldText } from '../gold-text.ts';
 import { Unreachable } from '../outgoing.ts';
 import type { Reward } from '../reward.ts';
-import { scored, unscored } from '../reward.ts';
+import { invalid, scored, unscored } from '../reward.ts';
 import type { Verifier } from '../verifier.ts';
 import type { AskJudge } from './ask.ts';
+import { isRefusedForItsText } from './ask.ts';
 import { judgeMessages, pairwiseTemplate, patchTemplate, yesNoTemplate } from './prompts.ts';
 import type { Material } from './prompts.ts';
 import { preferredAnswer, probabilityOfYes } from './verdict.ts';
@@ -21,7 +21,7 @@ export function judgeVerifier(
 ): Verifier<Task> {
   const score = prompt === 'yes_no' ? yesNo(ask, template) : pairwise(ask, template);
   return {
-    grade: (task, response) => orUnscored(() => score(task, judgedPart(response))),
+    grade: (task, response) => graded((answer) => score(task, answer), judgedPart(response)),
     maxScore: () => 1,
     // A judge need not be certain of the reference, and against itself it wins half: nothing to prove a row by.
     goldResponse: () => undefined,
@@ -62,19 +62,30 @@ const pairwise =
 export const judgePatch =
   (ask: AskJudge) =>
   (task: SweRow, change: string): Promise<Reward> =>
-    orUnscored(async () => {
-      const material = { prompt: promptText(task.prompt), reference: task.patch, response: change };
+    graded(async (response) => {
+      const material = { prompt: promptText(task.prompt), reference: task.patch, response };
       return scored(await askYesNo(ask, patchTemplate, material));
-    });
+    }, change);
 
-async function orUnscored(score: () => Promise<Reward>): Promise<Reward> {
+/** An answer of no length and no strangeness, which every judge takes. */
+const canary = '0';
+
+/**
+ * A request that is refused while the same one with a canary for its answer is taken, is refused for the answer: too long
+ * for the judge's context, mostly. Anything else is the judge's fault.
+ */
+async function graded(score: (answer: string) => Promise<Reward>, answer: string): Promise<Reward> {
   try {
-    return await score();
+    return await score(answer);
   } catch (error) {
-    if (error instanceof Unreachable) return unscored('unreachable', error.message);
-    throw error;
+    if (!(error instanceof Unreachable)) throw error;
+    const ofAnswer = isRefusedForItsText(error) && (await score(canary).then(isScored, () => false));
+    if (ofAnswer) return invalid('unparsable', 0, `the judge takes no such answer: ${error.message}`);
+    return unscored('unreachable', error.message);
   }
 }
+
+const isScored = ({ status }: Reward): boolean => status === 'scored';
 
 const referenceOf = (task: Task): string | undefined => ('patch' in task ? task.patch : goldText(task));
 

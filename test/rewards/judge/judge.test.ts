@@ -239,6 +239,24 @@ describe('faults', () => {
     expect(JSON.stringify(reward)).not.toMatch(/sk-0123456789|in-the-query/);
   });
 
+  test('an answer too long for the judge is its own fault: shorter ones are taken', async () => {
+    const long = json({ error: 'context length exceeded' }, 400);
+    for (const [prompt, verdict] of [
+      ['yes_no', 'yes'],
+      ['pairwise', '[[A]]'],
+    ] as const) {
+      service.answer = (...all) => void (all[0].body.length > 10_000 ? long : says(verdict))(...all);
+      expect(await judge({ prompt }).verifier.grade(math, 'x'.repeat(20_000))).toEqual({
+        ...{ status: 'invalid', code: 'unparsable', value: 0 },
+        detail: expect.stringMatching(/the judge takes no such answer: .*400.*context length/) as string,
+      });
+      // A row whose own text is too long is no answer's fault.
+      const row = { ...math, prompt: 'x'.repeat(20_000) };
+      const reward = await judge({ prompt }).verifier.grade(row, 'two');
+      expect(reward).toMatchObject({ status: 'unscored', code: 'unreachable' });
+    }
+  });
+
   test('log-probabilities of an unknown form are passed over', async () => {
     service.answer = says('no', { tokens: ['no'], token_logprobs: 'x', content: [{ token: 1 }] });
     expect(await judge().verifier.grade(math, 'two')).toMatchObject({ status: 'scored', value: 0 });

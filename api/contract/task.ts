@@ -1,5 +1,6 @@
 // Rows of datasets: what one task of each kind looks like once foreign columns are mapped.
 import { z } from 'zod';
+import { instructionFaults } from './instructions/arguments.ts';
 
 export const message = z.strictObject({
   role: z.enum(['system', 'user', 'assistant']),
@@ -30,11 +31,16 @@ export const mathRow = z.strictObject({
 export type MathRow = z.infer<typeof mathRow>;
 
 /** IFEval's and IFBench's own format: the n-th record of `kwargs` belongs to the n-th id; a null in it is an absent argument. */
-export const instructionRow = z.strictObject({
-  prompt,
-  instruction_id_list: z.array(z.string().min(1)).min(1),
-  kwargs: z.array(z.record(z.string(), z.unknown())),
-});
+export const instructionRow = z
+  .strictObject({
+    prompt,
+    instruction_id_list: z.array(z.string().min(1)).min(1),
+    kwargs: z.array(z.record(z.string(), z.unknown())),
+  })
+  .superRefine((row, context) => {
+    for (const { path, message } of instructionFaults(row))
+      context.addIssue({ code: 'custom', path: [...path], message });
+  });
 export type InstructionRow = z.infer<typeof instructionRow>;
 
 /** A program reads `input` and must write `output`. */

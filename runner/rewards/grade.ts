@@ -1,19 +1,16 @@
 // From a grader object to the verifier that scores. The one place that knows every grader by name.
-import type { Grader, GraderOf, JudgeEndpoint } from '../../api/contract/grader.ts';
-import { allowsPrivateAddresses } from '../../api/contract/outgoing.ts';
+import type { Grader } from '../../api/contract/grader.ts';
 import type { MathRow, Task } from '../../api/contract/task.ts';
+import { createJudge, reached, rewardModel } from './endpoints.ts';
 import { exactReward } from './exact.ts';
-import { judgeAt } from './judge/ask.ts';
-import type { AskJudge } from './judge/ask.ts';
+import { instructionsVerifier } from './instructions.ts';
 import { judgeVerifier } from './judge/judge.ts';
 import { mathReward } from './math.ts';
 import type { Means } from './means.ts';
-import { Outgoing } from './outgoing.ts';
 import { preferenceVerifier } from './preference.ts';
 import { prefixMaximum, prefixReward } from './prefix.ts';
 import { remoteVerifier } from './remote.ts';
 import type { Reward } from './reward.ts';
-import { resolveSecret } from './secret.ts';
 import type { Verifier } from './verifier.ts';
 
 type Score = (gold: string, response: string) => Reward;
@@ -34,6 +31,7 @@ export function createGrader(grader: Grader, means: Means = {}): Verifier<Task> 
     case 'math':
       return ofAnswer(mathReward, () => 1) as Verifier<Task>;
     case 'instructions':
+      return instructionsVerifier(grader) as Verifier<Task>;
     case 'code':
     case 'swe':
       throw new Error(`no verifier for grader ${grader.type} yet`);
@@ -44,21 +42,4 @@ export function createGrader(grader: Grader, means: Means = {}): Verifier<Task> 
     case 'judge':
       return judgeVerifier(grader, createJudge(grader, means));
   }
-}
-
-/** For graders that ask a judging model. @throws MissingSecret. */
-export const createJudge = (endpoint: JudgeEndpoint, means: Means = {}): AskJudge =>
-  judgeAt(endpoint, reached(endpoint, means));
-
-function reached({ secret }: Pick<JudgeEndpoint, 'secret'>, { env = process.env }: Means) {
-  return {
-    outgoing: new Outgoing({ allowPrivate: allowsPrivateAddresses(env) }),
-    secret: secret === undefined ? undefined : resolveSecret(secret, env),
-  };
-}
-
-function rewardModel({ model }: GraderOf<'preference'>, { rewardModels }: Means) {
-  const score = rewardModels?.get(model);
-  if (score === undefined) throw new Error(`the reward model ${model} was not brought to this process`);
-  return score;
 }

@@ -174,6 +174,34 @@ describe('broken rows', () => {
     expect(await api.store.head(`datasets/${dataset.id}/rows.jsonl`)).toBeUndefined();
   });
 
+  test('instructions that nobody could check are named by row and place', async () => {
+    const lines = [
+      { instruction_id_list: ['punctuation:no_comma'], kwargs: [{ num_words: null }] },
+      { instruction_id_list: ['punctuation:no_coma'], kwargs: [{}] },
+      {
+        instruction_id_list: ['length_constraints:number_words'],
+        kwargs: [{ relation: 'at most', num_words: 5 }],
+      },
+      { instruction_id_list: ['length_constraints:number_words'], kwargs: [{ relation: 'at least' }] },
+      { instruction_id_list: ['punctuation:no_comma'], kwargs: [{ num_words: 5 }] },
+      { instruction_id_list: ['punctuation:no_comma'], kwargs: [] },
+    ].map((row) => JSON.stringify({ prompt: 'p', ...row }));
+    const response = await upload({ name: 'bad-instructions', kind: 'instruction' }, lines.join('\n'));
+    const dataset = await datasetOf(response);
+    expect(dataset).toMatchObject({ state: 'invalid', report: { rows: 6, broken: 5 } });
+    expect(dataset.report.issues).toEqual([
+      {
+        row: 1,
+        pointer: '/instruction_id_list/0',
+        message: expect.stringContaining('"punctuation:no_comma"') as string,
+      },
+      { row: 2, pointer: '/kwargs/0/relation', message: expect.stringContaining('number_words') as string },
+      { row: 3, pointer: '/kwargs/0/num_words', message: expect.stringContaining('must be given') as string },
+      { row: 4, pointer: '/kwargs/0/num_words', message: expect.stringContaining('takes no') as string },
+      { row: 5, pointer: '/kwargs', message: expect.stringContaining('0 records for 1 ids') as string },
+    ]);
+  });
+
   test('a row that is nested absurdly deep is broken, not fatal', async () => {
     const deep = `{"prompt":"x","answer":${'['.repeat(900)}${']'.repeat(900)}}`;
     expect(await datasetOf(await upload({ name: 'deep' }, deep))).toMatchObject({
@@ -266,6 +294,12 @@ describe.skipIf(testDataDir === undefined)(
         query: { kind: 'math', fields: '{"prompt":"problem"}' },
         rows: 30,
         first: {},
+      },
+      {
+        path: 'ifeval/input_data.jsonl',
+        query: { kind: 'instruction' },
+        rows: 540,
+        first: { kwargs: [{}, { num_highlights: 3 }, { relation: 'at least', num_words: 300 }] },
       },
       {
         path: 'sft/conversations.jsonl',

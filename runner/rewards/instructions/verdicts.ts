@@ -1,0 +1,45 @@
+// Instruction by instruction: does the response follow it? For the verifier, for tests and for evaluation.
+import {
+  givenArguments,
+  instructionArguments,
+  isInstructionId,
+} from '../../../api/contract/instructions/arguments.ts';
+import type { InstructionId } from '../../../api/contract/instructions/arguments.ts';
+import type { InstructionRow, Prompt } from '../../../api/contract/task.ts';
+import type { Check, CheckContext } from './check.ts';
+import { ifbenchChecks } from './ifbench/checks.ts';
+import { ifevalChecks } from './ifeval/checks.ts';
+import { looseReadings } from './loose.ts';
+
+export type CheckMode = 'strict' | 'loose';
+
+const checks: { readonly [Id in InstructionId]: Check<never> } = { ...ifevalChecks, ...ifbenchChecks };
+
+/**
+ * One verdict for each id of the row, in its order. `response` is the text to judge, without a thinking block. Blank text follows
+ * nothing. Throws for a row whose instructions or arguments the schema would refuse.
+ */
+export function verdicts(row: InstructionRow, response: string, mode: CheckMode): boolean[] {
+  const context = { prompt: promptText(row.prompt) };
+  const readings = (mode === 'strict' ? [response] : looseReadings(response)).filter(
+    (reading) => reading.trim() !== '',
+  );
+  return row.instruction_id_list.map((id, at) => {
+    const follows = checkOf(id, row.kwargs[at] ?? {}, context);
+    return readings.some(follows);
+  });
+}
+
+function checkOf(
+  id: string,
+  kwargs: Readonly<Record<string, unknown>>,
+  context: CheckContext,
+): (response: string) => boolean {
+  if (!isInstructionId(id)) throw new Error(`internal: no instruction ${JSON.stringify(id)}`);
+  const args = instructionArguments[id].parse(givenArguments(kwargs)) as never;
+  const check = checks[id];
+  return (response) => check(response, args, context);
+}
+
+const promptText = (prompt: Prompt): string =>
+  typeof prompt === 'string' ? prompt : (prompt.findLast(({ role }) => role === 'user')?.content ?? '');

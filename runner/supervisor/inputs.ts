@@ -102,7 +102,7 @@ export function planInputs(claim: Claim, dir: string, roots: readonly string[]):
     inputs: {
       datasets: Object.fromEntries(files.map(({ id, file }) => [id, file])),
       ...inputs,
-      rewardModels: Object.fromEntries(rewards.map(({ id, to }) => [id, to])),
+      ...(rewards.length > 0 && { rewardModels: Object.fromEntries(rewards.map(({ id, to }) => [id, to])) }),
     },
     transfers: [...[...files, ...rewards].map(({ transfer }) => transfer), ...transfers],
   };

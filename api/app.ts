@@ -25,7 +25,7 @@ import { runnerRoutes } from './routes/runners.ts';
 import { servingRoutes } from './routes/serving.ts';
 
 export type AppOptions = Pick<Services, 'db' | 'store'> &
-  Partial<Pick<Services, 'hints' | 'log' | 'now' | 'stopping'>> & {
+  Partial<Pick<Services, 'allowPrivateAddresses' | 'hints' | 'log' | 'now' | 'stopping'>> & {
     readonly limits?: Partial<Services['limits']>;
     readonly timing?: Partial<Services['timing']>;
   };
@@ -39,6 +39,7 @@ export function createApp(options: AppOptions): App {
     limits: { ...defaultLimits, ...options.limits },
     timing: { ...defaultTiming, ...options.timing },
     hints: options.hints ?? createHints(),
+    allowPrivateAddresses: options.allowPrivateAddresses ?? false,
     log: options.log ?? pino({ enabled: false }),
     now: options.now ?? (() => new Date()),
     stopping: options.stopping ?? new AbortController().signal,

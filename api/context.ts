@@ -12,6 +12,8 @@ export interface Services {
   readonly limits: Limits;
   readonly timing: Timing;
   readonly hints: EventHints;
+  /** May specs name addresses on loopback and in private networks? */
+  readonly allowPrivateAddresses: boolean;
   readonly log: Logger;
   readonly now: () => Date;
   /** Aborted when the process is about to stop: open streams end. */

@@ -34,6 +34,7 @@ async function main(): Promise<void> {
     stopping: stopping.signal,
     timing: settings.timing,
     limits: settings.limits,
+    allowPrivateAddresses: settings.allowPrivateAddresses,
   });
   const clock = startClock(connected.db, settings.tickMs, log);
   await listenForHints(connected.sql, hints, log);

@@ -16,6 +16,8 @@ export interface Inputs {
   readonly tokenizer?: string;
   /** Directory of the checkpoint to go on from, its hashes verified. */
   readonly resume?: string;
+  /** Directories of the checkpoints that graders score with, by id. */
+  readonly rewardModels?: Readonly<Record<string, string>>;
 }
 
 /** Where the runner computes, as it has registered. */

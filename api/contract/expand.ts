@@ -1,7 +1,8 @@
 // From a parsed spec to the expanded one that a runner executes: one list of stages whatever the job type, every
 // name filled in, datasets by id. Pure; the row keeps the result, so a running job never sees new defaults.
 import { z } from 'zod';
-import { gradedKinds } from './grader.ts';
+import type { Grader } from './grader.ts';
+import { kindsGradedBy } from './grader.ts';
 import { datasetId, name } from './names.ts';
 import type { JobSpec } from './spec.ts';
 import { cascadeSpec, model, suite } from './spec.ts';
@@ -49,14 +50,41 @@ export function dataReferences(spec: JobSpec): DataReference[] {
   const stages = stagesOf(spec).map(({ pointer, stage }) => ({
     pointer: `${pointer}/data`,
     data: stage.data,
-    kinds: stage.kind === 'sft' ? (['sft'] as const) : gradedKinds[stage.grader.type],
+    kinds: stage.kind === 'sft' ? (['sft'] as const) : kindsGradedBy(stage.grader),
   }));
   const suites = spec.evaluate.suites.map((entry, index) => ({
     pointer: `/evaluate/suites/${index}/data`,
     data: entry.data,
-    kinds: gradedKinds[entry.grader.type],
+    kinds: kindsGradedBy(entry.grader),
   }));
   return [...stages, ...suites];
+}
+
+export interface GraderReference {
+  /** JSON pointer into the posted spec. */
+  readonly pointer: string;
+  readonly grader: Grader;
+}
+
+/** Every grader of a spec. */
+export function graderReferences(spec: JobSpec): GraderReference[] {
+  const stages = stagesOf(spec).flatMap(({ pointer, stage }) =>
+    stage.kind === 'sft' ? [] : [{ pointer: `${pointer}/grader`, grader: stage.grader }],
+  );
+  const suites = spec.evaluate.suites.map((entry, index) => ({
+    pointer: `/evaluate/suites/${index}/grader`,
+    grader: entry.grader,
+  }));
+  return [...stages, ...suites];
+}
+
+/** Checkpoints that the graders of a spec score with, each once. */
+export function rewardModelsOf({ stages, evaluate }: Pick<ExpandedSpec, 'stages' | 'evaluate'>): string[] {
+  const graders = [
+    ...stages.flatMap((stage) => (stage.kind === 'sft' ? [] : [stage.grader])),
+    ...evaluate.suites.map((entry) => entry.grader),
+  ];
+  return [...new Set(graders.flatMap((given) => (given.type === 'preference' ? [given.model] : [])))];
 }
 
 /** `idOf` maps what `data` says (id or name) to a dataset id; every reference must have been resolved before. */

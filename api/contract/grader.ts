@@ -1,9 +1,30 @@
 // What gives a rollout its reward. The objects below appear wherever a `grader` is named.
 import { z } from 'zod';
+import { checkpointId } from './names.ts';
+import { endpoint } from './outgoing.ts';
 import type { TaskKind } from './task.ts';
 
 export const codeLanguage = z.enum(['python', 'javascript', 'typescript']);
 export type CodeLanguage = z.infer<typeof codeLanguage>;
+
+/** A model behind an OpenAI-compatible endpoint that judges; `url` is what "/chat/completions" is appended to. */
+const judgeFields = {
+  ...endpoint('60s'),
+  model: z.string().min(1).max(200),
+  temperature: z.number().min(0).max(2).default(0),
+  max_tokens: z
+    .number()
+    .int()
+    .min(1)
+    .max(131_072)
+    .default(1024)
+    .describe('of one verdict, thinking included'),
+};
+export const judgeEndpoint = z.strictObject(judgeFields);
+export type JudgeEndpoint = z.infer<typeof judgeEndpoint>;
+
+/** What a template of each kind of prompt must hold; docs/graders/judge.md lists all that it may. */
+const requiredPlaces = { yes_no: ['{response}'], pairwise: ['{first}', '{second}'] } as const;
 
 export const grader = z
   .discriminatedUnion('type', [
@@ -18,7 +39,49 @@ export const grader = z
     /** 1 where the program in the response passes every test of the row, else 0. */
     z.strictObject({ type: z.literal('code'), language: codeLanguage }),
     /** Similarity of the change that the response makes to the gold patch; never executes anything. */
-    z.strictObject({ type: z.literal('swe'), reward: z.literal('lexical').default('lexical') }),
+    z
+      .strictObject({
+        type: z.literal('swe'),
+        reward: z
+          .enum(['lexical', 'judge'])
+          .default('lexical')
+          .describe('judge: P(yes) that the change does what the gold patch does'),
+        judge: judgeEndpoint.optional(),
+      })
+      .refine(({ reward, judge }) => (reward === 'judge') === (judge !== undefined), {
+        error: 'goes with reward "judge", and only with it',
+        path: ['judge'],
+      }),
+    /** What a scalar reward model says of the answer: any number. `model` is a checkpoint with a scalar head. */
+    z.strictObject({ type: z.literal('preference'), model: checkpointId }),
+    /** Whatever an HTTP service says; docs/graders/remote.md has the protocol. */
+    z.strictObject({
+      type: z.literal('remote'),
+      ...endpoint('10s'),
+      batch: z.number().int().min(1).max(256).default(1).describe('items in one request, at most'),
+      max_score: z
+        .number()
+        .nullable()
+        .default(1)
+        .describe('what the gold answer must reach, and nothing may exceed; null: there is no such value'),
+    }),
+    /** What a judging model says: P(yes), or wins against the row’s reference; docs/graders/judge.md. */
+    z
+      .strictObject({
+        type: z.literal('judge'),
+        ...judgeFields,
+        prompt: z.enum(['yes_no', 'pairwise']),
+        template: z.string().min(1).max(100_000).optional().describe('default: a prompt of ours'),
+      })
+      .superRefine(({ prompt, template }, context) => {
+        const missing = requiredPlaces[prompt].filter((place) => template?.includes(place) === false);
+        if (missing.length > 0)
+          context.addIssue({
+            code: 'custom',
+            path: ['template'],
+            message: `must hold ${missing.join(' and ')}`,
+          });
+      }),
   ])
   .meta({ id: 'Grader' });
 export type Grader = z.infer<typeof grader>;
@@ -32,4 +95,14 @@ export const gradedKinds: Readonly<Record<Grader['type'], readonly [TaskKind, ..
   instructions: ['instruction'],
   code: ['code'],
   swe: ['swe'],
+  preference: ['preference', 'math', 'instruction', 'code', 'swe'],
+  remote: ['math', 'preference', 'instruction', 'code', 'swe'],
+  judge: ['math', 'preference', 'instruction', 'code', 'swe'],
 };
+
+/** Rows whose own reference an answer can be compared with. */
+const referencedKinds = ['preference', 'math'] as const;
+
+/** `gradedKinds` of one grader, its options looked at. */
+export const kindsGradedBy = (given: Grader): readonly [TaskKind, ...TaskKind[]] =>
+  given.type === 'judge' && given.prompt === 'pairwise' ? referencedKinds : gradedKinds[given.type];

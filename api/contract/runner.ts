@@ -65,7 +65,10 @@ const claimedDataset = z.object({
 const claimedCheckpoint = checkpointCommit.extend({ id: checkpointId });
 export type ClaimedCheckpoint = z.infer<typeof claimedCheckpoint>;
 
-/** All that an attempt needs. `resume` is the last committed checkpoint of the job; `init` the one that the spec starts from. */
+/**
+ * All that an attempt needs. `resume` is the last committed checkpoint of the job; `init` the one that the spec starts from;
+ * `reward_models` those that its graders score with.
+ */
 export const claim = z
   .object({
     job: jobId,
@@ -74,6 +77,7 @@ export const claim = z
     datasets: z.array(claimedDataset),
     init: claimedCheckpoint.nullable(),
     resume: claimedCheckpoint.nullable(),
+    reward_models: z.array(claimedCheckpoint).default([]),
     lease_ms: z.number().int(),
   })
   .meta({ id: 'Claim' });

@@ -6,19 +6,24 @@ import { findDatasets } from '../../db/datasets.ts';
 import type { DatasetRow } from '../../db/schema.ts';
 import { beginProblem } from '../contract/checkpoint.ts';
 import type { DataReference, ExpandedSpec } from '../contract/expand.ts';
-import { dataReferences, expandSpec } from '../contract/expand.ts';
+import { dataReferences, expandSpec, graderReferences } from '../contract/expand.ts';
 import type { Issue } from '../contract/issues.ts';
 import { lengthIssues } from '../contract/memory/lengths.ts';
 import type { JobSpec } from '../contract/spec.ts';
+import type { Services } from '../context.ts';
 import { inWords, ProblemError } from '../problem.ts';
+import { graderIssues } from './graders.ts';
 import type { ReachedModel } from './reach-model.ts';
+
+export interface ResolveOptions
+  extends Pick<ReachedModel, 'positions'>, Pick<Services, 'allowPrivateAddresses'> {}
 
 /** @throws ProblemError invalid_spec naming every reference and every length that does not hold. */
 export async function resolveSpec(
   db: Database,
   projectId: string,
   spec: JobSpec,
-  { positions }: Pick<ReachedModel, 'positions'> = {},
+  { positions, allowPrivateAddresses }: ResolveOptions,
 ): Promise<ExpandedSpec> {
   const references = dataReferences(spec);
   const rows = await findDatasets(db, projectId, [...new Set(references.map(({ data }) => data))]);
@@ -30,6 +35,7 @@ export async function resolveSpec(
   const issues = [
     ...references.flatMap((reference) => datasetIssue(reference, found.get(reference.data))),
     ...(await checkpointIssue(db, projectId, spec)),
+    ...(await issuesOfGraders(db, projectId, spec, allowPrivateAddresses)),
     ...(positions === undefined ? [] : lengthIssues(spec, positions)),
   ];
   if (issues.length > 0) throw new ProblemError('invalid_spec', inWords(issues), { issues });
@@ -69,4 +75,16 @@ async function checkpointIssue(db: Database, projectId: string, spec: JobSpec): 
   if (row === undefined) return [{ pointer, message: `there is no checkpoint ${init.checkpoint}` }];
   const problem = beginProblem(row.files.map(({ name }) => name));
   return problem === undefined ? [] : [{ pointer, message: `checkpoint ${row.id} ${problem}` }];
+}
+
+async function issuesOfGraders(
+  db: Database,
+  projectId: string,
+  spec: JobSpec,
+  allowPrivateAddresses: boolean,
+): Promise<Issue[]> {
+  const issues: Issue[] = [];
+  for (const reference of graderReferences(spec))
+    issues.push(...(await graderIssues(db, projectId, reference, allowPrivateAddresses)));
+  return issues;
 }

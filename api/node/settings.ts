@@ -1,5 +1,6 @@
 // What the environment says about this process. A setting that is missing or wrong ends the process with its name.
 import { z } from 'zod';
+import { allowsPrivateAddresses } from '../contract/outgoing.ts';
 import type { Limits, Timing } from '../limits.ts';
 import { defaultLimits, defaultTiming } from '../limits.ts';
 
@@ -16,6 +17,7 @@ export interface Settings {
   readonly logLevel: string;
   readonly timing: Partial<Timing>;
   readonly limits: Partial<Limits>;
+  readonly allowPrivateAddresses: boolean;
 }
 
 const ms = (otherwise: number) => z.coerce.number().int().min(1).max(86_400_000).default(otherwise);
@@ -60,5 +62,6 @@ export function readSettings(env: Readonly<Record<string, string | undefined>>):
     logLevel: set.MILLRACE_LOG_LEVEL,
     timing: { leaseMs: set.MILLRACE_LEASE_MS, heartbeatMs: set.MILLRACE_HEARTBEAT_MS },
     limits: { datasetBytes: set.MILLRACE_DATASET_BYTES },
+    allowPrivateAddresses: allowsPrivateAddresses(env),
   };
 }

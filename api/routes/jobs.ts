@@ -113,7 +113,7 @@ const resume = createRoute({
 });
 
 export function jobRoutes(services: Services) {
-  const { db } = services;
+  const { db, allowPrivateAddresses } = services;
   return newRouter()
     .openapi(create(services), async (c) => {
       const { projectId } = c.get('caller');
@@ -126,7 +126,7 @@ export function jobRoutes(services: Services) {
       };
       const model = await reachModel(services, projectId, spec);
       const answer = await answerOnce(db, keyed, async (tx) => {
-        const expanded = await resolveSpec(tx, projectId, spec, model);
+        const expanded = await resolveSpec(tx, projectId, spec, { ...model, allowPrivateAddresses });
         const minMemoryGb = await memoryCondition(tx, projectId, spec, model.sizes);
         const asPosted = JSON.parse(posted) as JobSpecInput;
         const row = await insertJob(tx, { projectId, spec: asPosted, expanded, minMemoryGb });

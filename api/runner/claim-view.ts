@@ -4,13 +4,17 @@ import type { DatasetRow } from '../../db/schema.ts';
 import type { Claim } from '../contract/runner.ts';
 import { claimedCheckpointView } from '../views.ts';
 
-export const claimView = ({ job, datasets, init, resume }: ClaimedJob, leaseMs: number): Claim => ({
+export const claimView = (
+  { job, datasets, init, resume, rewardModels }: ClaimedJob,
+  leaseMs: number,
+): Claim => ({
   job: job.id,
   attempt: job.attempt,
   spec: job.expanded,
   datasets: datasets.map(claimedDataset),
   init: init === undefined ? null : claimedCheckpointView(init),
   resume: resume === undefined ? null : claimedCheckpointView(resume),
+  reward_models: rewardModels.map(claimedCheckpointView),
   lease_ms: leaseMs,
 });
 

@@ -1,6 +1,7 @@
 // A runner asks for work: the free job with the smallest ordering key that fits it. Callers never wait for
 // each other: rows that another claim has locked are skipped.
 import { and, asc, eq, inArray, lte, notExists, sql } from 'drizzle-orm';
+import { rewardModelsOf } from '../../api/contract/expand.ts';
 import type { Database } from '../connect.ts';
 import { appendEvents } from '../events/append.ts';
 import { storableJson } from '../json.ts';
@@ -23,12 +24,16 @@ export interface ClaimOptions {
   leaseMs: number;
 }
 
-/** All that the attempt needs. `resume`: the job's last committed checkpoint; `init`: the one its spec starts from. */
+/**
+ * All that the attempt needs. `resume`: the job's last committed checkpoint; `init`: the one its spec starts from;
+ * `rewardModels`: those its graders score with.
+ */
 export interface ClaimedJob {
   job: JobRow;
   datasets: DatasetRow[];
   resume: CheckpointRow | undefined;
   init: CheckpointRow | undefined;
+  rewardModels: CheckpointRow[];
 }
 
 /** The claimed job with its new attempt; undefined if there is nothing for this runner. */
@@ -47,6 +52,7 @@ export async function claimJob(
       datasets: await tx.select().from(datasets).where(inArray(datasets.id, job.datasetIds)),
       resume: await checkpointById(tx, job, job.lastCheckpointId),
       init: await checkpointById(tx, job, initCheckpoint(job)),
+      rewardModels: await rewardModels(tx, job),
     };
   });
 }
@@ -110,6 +116,13 @@ async function startAttempt(tx: Database, job: JobRow, runner: string): Promise<
 function initCheckpoint(job: JobRow): string | null {
   const { init } = job.expanded.model;
   return init.from === 'checkpoint' ? init.checkpoint : null;
+}
+
+async function rewardModels(tx: Database, job: JobRow): Promise<CheckpointRow[]> {
+  const ids = rewardModelsOf(job.expanded);
+  if (ids.length === 0) return [];
+  const owned = and(eq(checkpoints.projectId, job.projectId), inArray(checkpoints.id, ids));
+  return await tx.select().from(checkpoints).where(owned);
 }
 
 async function checkpointById(

@@ -1,4 +1,5 @@
-// Brings what an attempt starts from to local paths: datasets, the model to begin with, the checkpoint to go on from.
+// Brings what an attempt starts from to local paths: datasets, the model to begin with, the checkpoint to go on from, reward
+// models.
 import { isAbsolute, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Claim } from '../../api/contract/runner.ts';
@@ -93,8 +94,16 @@ export function planInputs(claim: Claim, dir: string, roots: readonly string[]):
     return { id, file, transfer: { kind: 'fetch_file', key, size, sha256, file } as const };
   });
   const { inputs, transfers } = modelPlan(claim, dir, roots);
+  const rewards = claim.reward_models.map((checkpoint) => {
+    const to = join(dir, 'reward-models', checkpoint.id);
+    return { id: checkpoint.id, to, transfer: { kind: 'fetch_checkpoint', checkpoint, dir: to } as const };
+  });
   return {
-    inputs: { datasets: Object.fromEntries(files.map(({ id, file }) => [id, file])), ...inputs },
-    transfers: [...files.map(({ transfer }) => transfer), ...transfers],
+    inputs: {
+      datasets: Object.fromEntries(files.map(({ id, file }) => [id, file])),
+      ...inputs,
+      ...(rewards.length > 0 && { rewardModels: Object.fromEntries(rewards.map(({ id, to }) => [id, to])) }),
+    },
+    transfers: [...[...files, ...rewards].map(({ transfer }) => transfer), ...transfers],
   };
 }

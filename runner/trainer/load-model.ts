@@ -5,21 +5,15 @@ import type { JobSpec } from '../../api/contract/spec.ts';
 import type { Inputs } from '../ipc.ts';
 import type { ModelFileName } from '../checkpoint/model-files.ts';
 import { readModelFiles } from '../checkpoint/model-files.ts';
-import { readModelWeights } from '../checkpoint/safetensors.ts';
 import { hfModelConfig, parseModelConfig } from '../engine/models/config.ts';
-import type { DecoderConfig } from '../engine/models/config.ts';
 import { initialWeights } from '../engine/models/initialize.ts';
-import type { Weights } from '../engine/models/initialize.ts';
 import { charactersTokenizer } from '../engine/tokenizer/characters.ts';
 import { parseTokenizerFiles } from '../engine/tokenizer/files.ts';
 import { Tokenizer } from '../engine/tokenizer/tokenizer.ts';
+import type { LoadedModel } from '../grader/read-model.ts';
+import { readModel } from '../grader/read-model.ts';
 
-export interface LoadedModel {
-  readonly config: DecoderConfig;
-  readonly weights: Weights;
-  readonly tokenizer: Tokenizer;
-  readonly files: ReadonlyMap<ModelFileName, string>;
-}
+export type { LoadedModel };
 
 type ModelInit = JobSpec['model']['init'];
 type ConfigInit = Extract<ModelInit, { from: 'config' }>;
@@ -45,23 +39,6 @@ export async function loadModel(
   } catch (cause) {
     throw new InvalidModel((cause as Error).message, { cause });
   }
-}
-
-async function readModel(directory: string): Promise<LoadedModel> {
-  const files = await readModelFiles(directory);
-  const configText = files.get('config.json');
-  const file = join(directory, 'config.json');
-  if (configText === undefined)
-    throw new Error(
-      `${file}: there is no such file; a model directory holds config.json, tokenizer.json and *.safetensors`,
-    );
-  const config = parseModelConfig(parseJson(configText, file), file);
-  return {
-    config,
-    weights: await readModelWeights(directory),
-    tokenizer: fit(await Tokenizer.load(directory), config, directory),
-    files,
-  };
 }
 
 async function newModel(
@@ -110,21 +87,4 @@ async function readTokenizerTexts(directory: string): Promise<TokenizerTexts> {
     config: need('tokenizer_config.json'),
     ...(chatTemplate === undefined ? {} : { chatTemplate }),
   };
-}
-
-function fit(tokenizer: Tokenizer, config: DecoderConfig, directory: string): Tokenizer {
-  if (tokenizer.vocabSize > config.vocabSize) {
-    throw new Error(
-      `${directory}: the tokenizer has ids up to ${tokenizer.vocabSize - 1}, the model ${config.vocabSize} words: they do not belong together`,
-    );
-  }
-  return tokenizer;
-}
-
-function parseJson(text: string, file: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (cause) {
-    throw new Error(`${file}: not JSON: ${(cause as Error).message}`, { cause });
-  }
 }

@@ -7,10 +7,12 @@ import { CheckpointCorrupt, ScratchFull } from '../checkpoint/error.ts';
 import { DataError } from '../data/error.ts';
 import { TensorTooLarge } from '../engine/learner/tensor-limit.ts';
 import { UnfitWeights } from '../engine/models/parameters.ts';
+import { MissingSecret } from '../rewards/secret.ts';
 import { InvalidModel } from './load-model.ts';
 
 const reasons: readonly (readonly [new (...args: never[]) => Error, FailureReason])[] = [
   [DataError, 'invalid_data'],
+  [MissingSecret, 'invalid_data'],
   [InvalidModel, 'invalid_model'],
   [UnfitWeights, 'invalid_model'],
   [TensorTooLarge, 'invalid_model'],

@@ -40,7 +40,9 @@ export interface Fixture {
 export const url = 'http://millrace.test';
 
 /** Filled in before the first test of the file. */
-export function useApi(options: Partial<Pick<AppOptions, 'limits' | 'timing' | 'log'>> = {}): Fixture {
+export function useApi(
+  options: Partial<Pick<AppOptions, 'allowPrivateAddresses' | 'limits' | 'timing' | 'log'>> = {},
+): Fixture {
   const database = useDatabase();
   const fixture = { database } as { -readonly [K in keyof Fixture]: Fixture[K] };
   let folder: string;

@@ -13,6 +13,7 @@ const claimOf = (uri: string): Claim =>
     datasets: [],
     init: null,
     resume: null,
+    reward_models: [],
   }) as unknown as Claim;
 
 test.each([
@@ -81,9 +82,25 @@ test.each([
     datasets: [],
     init: null,
     resume: { id: 'ckpt' },
+    reward_models: [],
   } as unknown as Claim;
   const plan = planInputs(claim, '/scratch', ['/models']);
   expect(plan.inputs).toMatchObject({ resume: '/scratch/resume' });
   expect(plan.inputs.init).toBe(init);
   expect(plan.transfers.map(({ kind }) => kind)).toEqual(transfers);
+});
+
+test('reward models come from the store, each to a folder of its own', () => {
+  const models = [{ id: 'ckpt_a' }, { id: 'ckpt_b' }];
+  const claim = { ...claimOf('/models/a'), reward_models: models } as unknown as Claim;
+  const plan = planInputs(claim, '/scratch', ['/models']);
+  expect(plan.inputs.rewardModels).toEqual({
+    ckpt_a: '/scratch/reward-models/ckpt_a',
+    ckpt_b: '/scratch/reward-models/ckpt_b',
+  });
+  expect(plan.transfers).toEqual(
+    models.map((checkpoint) => ({
+      ...{ kind: 'fetch_checkpoint', checkpoint, dir: `/scratch/reward-models/${checkpoint.id}` },
+    })),
+  );
 });

@@ -30,6 +30,7 @@ export function claim(name: string, changes: Partial<Claim> = {}): Claim {
     datasets: [],
     init: null,
     resume: null,
+    reward_models: [],
     lease_ms: 3_000,
     ...changes,
   };

@@ -62,7 +62,6 @@ const attacks: Readonly<Record<string, string>> = {
   'replies that are no JSON': `import os\nos.write(4, b'\\x00\\xff{{{\\n' * 9)${wrong}`,
   'a reply nested a million deep': `import os\nos.write(4, b'{"id":1,"value":' + b'[' * 1000000 + b']' * 1000000 + b'}\\n')${wrong}`,
   'a reply that builds no value': `import os\nos.write(4, b'{"id":1,"value":{"y":"eval"}}\\n{"id":2,"value":{"y":"exec"}}\\n')${wrong}`,
-  'an endless reply': `import os\nwhile True: os.write(4, b'[' * 65536)${wrong}`,
   'an object that equals everything': equalToAll.replace('BASE', 'object'),
   'an integer that equals everything': equalToAll.replace('BASE', 'int'),
   'a string that equals everything': equalToAll.replace('BASE', 'str'),
@@ -114,18 +113,23 @@ def add(x, y):
   'everybody killed': `import os, signal\nos.kill(-1, signal.SIGKILL)${wrong}`,
   'its group killed': `import os, signal\nos.killpg(0, signal.SIGTERM)${wrong}`,
   'a crash': `import ctypes\nctypes.string_at(0)${wrong}`,
-  'signals ignored and no end': `import signal\nfor s in range(1, 32):\n    try: signal.signal(s, signal.SIG_IGN)\n    except (OSError, ValueError): pass\ndef add(x, y):\n    while True: pass`,
   'an exception of the function': 'def add(x, y): raise ValueError("5")',
   'StopIteration out of the function': 'def add(x, y): raise StopIteration',
   'a generator': 'def add(x, y): yield x + y',
   'a coroutine': 'async def add(x, y): return x + y',
+  'no function at all': 'pass',
+  'another function': 'def sub(x, y): return x + y',
+};
+
+/** These end at a limit, so each costs seconds. */
+const costly: Readonly<Record<string, string>> = {
+  'an endless reply': `import os\nwhile True: os.write(4, b'[' * 65536)${wrong}`,
+  'signals ignored and no end': `import signal\nfor s in range(1, 32):\n    try: signal.signal(s, signal.SIG_IGN)\n    except (OSError, ValueError): pass\ndef add(x, y):\n    while True: pass`,
   'a memory bomb': 'def add(x, y): return len(bytearray(1 << 40))',
   'memory eaten slowly': 'def add(x, y):\n    kept = []\n    while True: kept.append(bytearray(1 << 20))',
   'a fork bomb': 'import os\ndef add(x, y):\n    while True: os.fork()',
   'a reply of 64 MiB': 'def add(x, y): return "5" * (64 << 20)',
   'endless printing': 'def add(x, y):\n    while True: print("x" * 65536)',
-  'no function at all': 'pass',
-  'another function': 'def sub(x, y): return x + y',
 };
 
 describe.each([
@@ -136,6 +140,12 @@ describe.each([
     expect(await grade(row, honest)).toMatchObject({ status: 'scored', value: 1 });
   });
   it.concurrent.each(Object.entries(attacks))('gives 0 for %s', (_title, code) => expectWorthless(row, code));
+});
+
+describe('answers that end at a limit', () => {
+  it.concurrent.each(Object.entries(costly))('gives 0 for %s', (_title, code) =>
+    expectWorthless(statements, code),
+  );
 });
 
 describe('tests that leave room', () => {
@@ -192,6 +202,26 @@ describe('tests that leave room', () => {
     await expectWorthless(
       { prompt: 'p', entry_point: 'add', tests: 'def test_add():\n    assert add(1, 1) == 2' },
       honest,
+    );
+  });
+
+  it('reads what can be iterated once, so that it cannot show each test another face', async () => {
+    const row = {
+      prompt: 'p',
+      entry_point: 'few',
+      tests:
+        'def check(candidate):\n    found = candidate()\n    assert min(found) > 10\n    assert max(found) < 5\n',
+    };
+    await expectWorthless(
+      row,
+      'class Faces:\n    turn = 0\n    def __iter__(self):\n        self.turn += 1\n        return iter([11] if self.turn == 1 else [4])\ndef few(): return Faces()',
+    );
+    const twice = { prompt: 'p', tests: ['assert (lambda r: list(r) == [1, 2] and list(r) == [])(few())'] };
+    expect(await grade(twice, 'def few():\n    yield 1\n    yield 2')).toMatchObject({ value: 1 });
+    expect(await grade(twice, 'def few(): return map(int, "12")')).toMatchObject({ value: 1 });
+    await expectWorthless(
+      twice,
+      'class C:\n    def __iter__(self): return iter([1, 2])\ndef few(): return C()',
     );
   });
 });

@@ -125,7 +125,7 @@ class Answer {
     const [held, owner] = value instanceof Owned ? [value.value, value.owner] : [value, undefined];
     const handle = this.held.size + 1;
     this.held.set(handle, { value: held, owner });
-    return { h: handle, k: typeof held };
+    return { h: handle, n: typeof held?.next === 'function' };
   };
 }
 

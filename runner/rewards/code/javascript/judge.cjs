@@ -60,13 +60,14 @@ class Answer {
    * A function, a class or an object of the answer. Always of type `function`, so that no comparison of objects takes two of
    * them, or one and an empty object, for equal.
    */
-  remote({ h: on }) {
+  remote({ h: on, n: isIterator }) {
+    const read = { on, isIterator: isIterator === true, source: undefined, items: [], ended: false };
     const arguments_ = (items) => items.map((item) => pack(item, handleOf));
     const proxy = new Proxy(function () {}, {
       apply: (_target, _self, args) => this.call('call', { on, args: arguments_(args) }),
       construct: (_target, args) => Object(this.call('construct', { on, args: arguments_(args) })),
       get: (_target, name) => {
-        if (name === Symbol.iterator) return () => this.iterator(on);
+        if (name === Symbol.iterator) return () => this.iterator(read);
         if (typeof name === 'symbol' || hidden.has(name)) return undefined;
         return this.call('get', { on, name });
       },
@@ -79,18 +80,21 @@ class Answer {
     return proxy;
   }
 
-  *iterator(on) {
-    const iterator = remotes.get(this.call('iterate', { on }));
-    for (;;) {
-      const items = this.call('next', { on: iterator });
-      if (items.length === 0) return;
-      yield items[0];
+  /** An iterator goes on where it was. What else can be iterated is read once: it must not look different the next time. */
+  *iterator(read) {
+    read.source ??= read.isIterator ? read.on : remotes.get(this.call('iterate', { on: read.on }));
+    for (let at = read.isIterator ? read.items.length : 0; ; at += 1) {
+      if (at === read.items.length && !read.ended) {
+        const items = this.call('next', { on: read.source });
+        read.ended = items.length === 0;
+        read.items.push(...items.slice(0, 1));
+      }
+      if (at === read.items.length) return;
+      yield read.items[at];
     }
   }
 }
 
-/** What comparisons and conversions look for: an object of the answer has no say in them. */
-const hidden = new Set(['valueOf', 'toString', 'toJSON', 'then', 'constructor', 'prototype', '__proto__']);
 const remotes = new WeakMap();
 
 const handleOf = (value) => {

@@ -137,7 +137,7 @@ function unpack(value, handle) {
     case 'T':
       return typedArrays[Object.keys(typedArrays).find((name) => name === body[0])].from(all(body[1]));
     case 'o':
-      return Object.fromEntries(body.map(([key, item]) => [String(key), unpack(item, handle)]));
+      return Object.fromEntries(body.map(([key, item]) => property(String(key), unpack(item, handle))));
     case 'p':
       return Promise.resolve(unpack(body, handle));
     case 'h':
@@ -146,3 +146,11 @@ function unpack(value, handle) {
       throw new Error(`no value with tag ${tag}`);
   }
 }
+
+/** What comparisons and conversions look for: nothing of the answer has a say in them. */
+const hidden = new Set(['valueOf', 'toString', 'toJSON', 'then', 'constructor', 'prototype', '__proto__']);
+
+const property = (key, value) => {
+  if (hidden.has(key) && typeof value === 'function') throw new Error(`an object with its own ${key}()`);
+  return [key, value];
+};

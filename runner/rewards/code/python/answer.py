@@ -1,5 +1,6 @@
 # The answer's side: runs the model's code and answers calls to it. It holds no test, no expected value and no verdict, so
 # nothing that the model's code does to this program can be worth more than the values it sends back.
+import itertools
 
 
 def program_of(config):
@@ -81,7 +82,7 @@ class Answer:
         if op == 'iterate':
             return iter(target)
         if op == 'next':
-            return [item for item, _ in zip(target, range(1))]
+            return [item for item in itertools.islice(target, 1)]
         raise ValueError('no operation ' + op)
 
     def find(self, name):
@@ -95,7 +96,7 @@ class Answer:
             truth = bool(value)
         except Exception:
             truth = True
-        return {'h': id(value), 'k': type(value).__name__, 'b?': truth}
+        return {'h': id(value), 'k': type(value).__name__, 'b?': truth, 'n?': hasattr(type(value), '__next__')}
 
     def object_of(self, handle):
         return self.held[handle['h']]

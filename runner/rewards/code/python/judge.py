@@ -78,6 +78,10 @@ class Remote:
         object.__setattr__(self, '_handle', int(handle['h']))
         object.__setattr__(self, '_kind', str(handle.get('k')))
         object.__setattr__(self, '_truth', handle.get('b?') is not False)
+        object.__setattr__(self, '_handle_is_iterator', handle.get('n?') is True)
+        object.__setattr__(self, '_source', None)
+        object.__setattr__(self, '_items', [])
+        object.__setattr__(self, '_ended', False)
 
     def __call__(self, *args, **named):
         return self._answer.call(
@@ -96,18 +100,29 @@ class Remote:
         self._answer.call('set', on=self._handle, name=name, value=pack(value, handle_of))
 
     def __iter__(self):
-        iterator = self._answer.call('iterate', on=self._handle)
-        while True:
-            items = self._answer.call('next', on=iterator._handle)
-            if not items:
-                return
-            yield items[0]
+        """An iterator goes on where it was. What else can be iterated is read once: it must not look different the next time."""
+        if self._handle_is_iterator:
+            return self
+        return self._read_once()
+
+    def _read_once(self):
+        if self._source is None:
+            object.__setattr__(self, '_source', self._answer.call('iterate', on=self._handle))
+        at = 0
+        while at < len(self._items) or self._pull(self._source):
+            yield self._items[at]
+            at += 1
 
     def __next__(self):
-        items = self._answer.call('next', on=self._handle)
-        if not items:
+        if not self._pull(self):
             raise StopIteration
-        return items[0]
+        return self._items.pop()
+
+    def _pull(self, source):
+        items = [] if self._ended else self._answer.call('next', on=source._handle)
+        object.__setattr__(self, '_ended', not items)
+        self._items.extend(items[:1])
+        return not self._ended
 
     def __bool__(self):
         return self._truth

@@ -95,7 +95,7 @@ def unpack(value, handle):
         return [unpack(item, handle) for item in value]
     if type(value) is not dict:
         return value
-    (tag, body), = [(key, value[key]) for key in value if key not in ('k', 'b?')]
+    (tag, body), = [(key, value[key]) for key in value if key not in ('k', 'b?', 'n?')]
     if tag == 'h':
         return handle(value)
     if tag == 'd':

@@ -1,4 +1,8 @@
 // \boxed{…}: where the boxes of a text stand and what the last of them say.
+import { noAlgebra } from './algebra.ts';
+import { sameAnswer } from './compare.ts';
+import { parseAnswer } from './parse-answer.ts';
+import type { Value } from './value.ts';
 
 interface Box {
   readonly content: string;
@@ -53,7 +57,15 @@ export function boxedAnswer(text: string): string | undefined {
     contents.unshift(before.content);
     box = before;
   }
-  return contents.join(', ');
+  return distinct(contents).join(', ');
+}
+
+/** "\boxed{1.5}, or \boxed{\frac{3}{2}}" is one answer in two spellings. */
+function distinct(contents: readonly string[]): readonly string[] {
+  const values = contents.map(parseAnswer);
+  const repeats = (value: Value | undefined, at: number): boolean =>
+    values.slice(0, at).some((other) => value && other && sameAnswer(other, value, noAlgebra));
+  return values.every((value, at) => at === 0 || repeats(value, at)) ? contents.slice(0, 1) : contents;
 }
 
 const percentBehind = /^[\s$]*(?:\\?%|pct\b|per\s?cent\b)/;

@@ -21,9 +21,15 @@ type Measure = NumberValue | ExpressionValue;
 const isMeasure = (value: Value): value is Value & Measure =>
   value.kind === 'number' || value.kind === 'expression';
 
+/** Between -1 and 1: 0.5 may be meant as 50 %. */
+const isFraction = ({ value: { over, under } }: NumberValue): boolean => over < under && -over < under;
+
 const hundredth = rational(1n, 100n)!;
 
-/** A missing unit is taken on trust; a percent sign against none must fit as a fraction or as a whole number of percent. */
+/**
+ * A missing unit is taken on trust. A percent sign against none must fit as a fraction; or as the number of percent,
+ * where that cannot be meant as a fraction (a gold of 12.5 % takes 12.5), and strictly where the gold has no sign.
+ */
 function sameMeasure(gold: Measure, given: Measure, algebra: Algebra): boolean {
   if (gold.unit !== given.unit && gold.unit !== '' && given.unit !== '') return false;
   if (gold.kind !== 'number' || given.kind !== 'number')
@@ -31,7 +37,9 @@ function sameMeasure(gold: Measure, given: Measure, algebra: Algebra): boolean {
   const same = sameNumber(gold, given);
   if (gold.unit === given.unit) return same;
   if (gold.unit === '%')
-    return same || sameRational(multiply(gold.value, hundredth) ?? gold.value, given.value);
+    return (
+      (same && !isFraction(gold)) || sameRational(multiply(gold.value, hundredth) ?? gold.value, given.value)
+    );
   if (given.unit !== '%') return same;
   const fraction = multiply(given.value, hundredth);
   return (fraction !== undefined && sameRational(gold.value, fraction)) || (same && gold.value.under === 1n);

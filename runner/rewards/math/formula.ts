@@ -17,10 +17,13 @@ const operators: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 const inverses: Readonly<Record<string, string>> = { Sin: 'Arcsin', Cos: 'Arccos', Tan: 'Arctan' };
+const imaginaryUnit = 'ImaginaryUnit';
 const constants: Readonly<Record<string, Node>> = {
   Pi: 'Pi',
   e: 'ExponentialE',
   ExponentialE: 'ExponentialE',
+  i: imaginaryUnit,
+  ImaginaryUnit: imaginaryUnit,
 };
 const binomials: ReadonlySet<string> = new Set(['Binomial', 'Choose']);
 const greek =
@@ -39,6 +42,7 @@ export function readFormula(ce: ComputeEngine, text: string): Formula | undefine
 const asLatex = (text: string): string =>
   text
     .replace(/\*/g, '\\cdot ')
+    .replace(/_([A-Za-z0-9])/g, '_{$1}')
     .replace(/π/g, '\\pi ')
     .replace(/(\\[A-Za-z]+)(?=[0-9])/g, '$1 ')
     .replace(/\|([^|]+)\|/g, '\\left|$1\\right|');
@@ -57,9 +61,44 @@ function read(raw: Node, reading: Reading): Node | undefined {
   if (head === 'Apply') return inverseFunction(operands, reading);
   if (unknownFunction.test(head)) return symbol(JSON.stringify(raw), reading);
   if (head === 'Delimiter') return operands.length === 1 ? read(operands[0]!, reading) : undefined;
-  const operator = binomials.has(head) ? 'Binomial' : head === 'InvisibleOperator' ? 'Multiply' : head;
+  if (head === 'InvisibleOperator') return product(operands, reading);
+  const operator = binomials.has(head) ? 'Binomial' : head;
   if (!operators.has(operator)) return undefined;
   return withOperands(operator, operands, reading);
+}
+
+/** Letters that name functions in front of a bracket: f(x + 1) is not f x + f. Other letters are factors: n(n + 1). */
+const functionLetter = /^[fghFGHPQ](?:_[A-Za-z0-9]+)?$/;
+/** p(1 - p) is a product, p(x) is not. */
+const polynomialLetter = /^[pqrRST](?:_[A-Za-z0-9]+)?$/;
+const argument = /"[xyzt]"/;
+
+/** Juxtaposed factors, of which two may be a function and its argument. */
+function product(factors: readonly Node[], reading: Reading): Node | undefined {
+  const known: Node[] = [];
+  for (let at = 0; at < factors.length; at++) {
+    const called = isCall(factors[at]!, factors[at + 1]);
+    if (called === 'unclear') return undefined;
+    const factor = called
+      ? symbol(JSON.stringify(factors.slice(at, at + 2)), reading)
+      : read(factors[at]!, reading);
+    if (factor === undefined) return undefined;
+    known.push(factor);
+    if (called) at++;
+  }
+  return ['Multiply', ...known];
+}
+
+/** f^{-1}(x) and f^2(x) are unclear. */
+function isCall(factor: Node, next: Node | undefined): boolean | 'unclear' {
+  if (typeof next !== 'object' || 'num' in next || next[0] !== 'Delimiter') return false;
+  const names = (node: Node | undefined): boolean =>
+    typeof node === 'string' &&
+    (functionLetter.test(node) || (polynomialLetter.test(node) && argument.test(JSON.stringify(next))));
+  if (names(factor)) return true;
+  return (
+    typeof factor === 'object' && !('num' in factor) && factor[0] === 'Power' && names(factor[1]) && 'unclear'
+  );
 }
 
 function withOperands(head: string, operands: readonly Node[], reading: Reading): Node | undefined {
@@ -84,6 +123,12 @@ function symbol(key: string, { variables }: Reading): string | undefined {
   if (key.startsWith('[') ? key.length > 200 : !variable.test(key)) return undefined;
   if (!variables.has(key)) variables.set(key, key);
   return key;
+}
+
+/** Whether a formula is about complex numbers. */
+export function isComplex(node: Node): boolean {
+  if (typeof node !== 'object') return node === imaginaryUnit;
+  return !('num' in node) && node.some(isComplex);
 }
 
 /** The formula with a number in place of every variable. */

@@ -40,6 +40,10 @@ const rewrites: readonly (readonly [RegExp, string])[] = [
   [/³/g, '^3'],
   [/−|–/g, '-'],
   [/√/g, '\\sqrt'],
+  [/\\lbrack(?![A-Za-z])/g, '['],
+  [/\\rbrack(?![A-Za-z])/g, ']'],
+  [/\\varnothing(?![A-Za-z])|\\\{\s*\\\}/g, '\\emptyset'],
+  [/\\dot\s*\{(\d)\}\s*$/g, '\\overline{$1}'],
   [/\\[{]|\\lbrace(?![A-Za-z])/g, '⦃'],
   [/\\[}]|\\rbrace(?![A-Za-z])/g, '⦄'],
   [/(?<![\\A-Za-z])(?=(?:sqrt|sin|cos|tan|cot|sec|csc|arcsin|arccos|arctan|ln|log|exp)(?![A-Za-z]))/g, '\\'],
@@ -103,6 +107,7 @@ export function normaliseLatex(source: string): string | undefined {
   for (const [pattern, replacement] of rewrites) text = text.replace(pattern, replacement);
   text = braceArguments(fillBraces(text))
     .replace(/\s+/g, ' ')
+    .replace(/_([0-9A-Za-z]) (?=[0-9])/g, '_{$1}')
     .replace(/(\d), (?=\d)/g, `$1${listComma}`)
     .replace(/(?<![0-9]) (?=[0-9])|(?<=[0-9]) (?![0-9])/g, '')
     .replace(/(?<![A-Za-z0-9]) | (?![A-Za-z0-9])/g, '')

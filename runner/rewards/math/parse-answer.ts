@@ -117,6 +117,8 @@ function ratio(text: string, parse: Parse): Value | undefined {
 }
 
 function expression(text: string): Value | undefined {
-  const { bare, unit } = splitUnit(text);
+  // The degrees of an angle inside a function are part of the formula.
+  const inFunction = /\\(?:sin|cos|tan|cot|sec|csc)/.test(text);
+  const { bare, unit } = inFunction ? { bare: text, unit: '' } : splitUnit(text);
   return isFormula(bare) ? { kind: 'expression', text: bare, unit } : undefined;
 }

@@ -6,6 +6,8 @@ import type { Node } from './formula.ts';
 const digits = 100;
 /** Twenty digits less than computed: what cancellation in a formula of the size of an answer may cost. */
 const agreeing = 80;
+/** Powers of ten. Beyond, numbers of the size of an answer may agree in all digits computed: 100! and 100! + 1. */
+const trusted = 60;
 
 export interface Precise {
   readonly re: string;
@@ -51,9 +53,17 @@ export function sameValue(
 ): boolean {
   const gap = preciseValue(ce, ['Subtract', nodeA, nodeB]);
   if (gap === undefined) return false;
-  if (gap.log10 === -Infinity || gap.log10 < Math.max(a.log10, b.log10) - agreeing) return true;
+  const size = Math.max(a.log10, b.log10);
+  if (gap.log10 === -Infinity || gap.log10 < size - agreeing)
+    return Math.abs(size) <= trusted || size === -Infinity || isExactZero(ce, ['Subtract', nodeA, nodeB]);
   return gap.log10 < -agreeing && vanishes(ce, ['Subtract', nodeA, nodeB], gap);
 }
+
+const isExactZero = (ce: ComputeEngine, node: Node): boolean =>
+  ce
+    .expr(node as never)
+    .evaluate()
+    .isSame(0);
 
 /** A zero that was computed shrinks with the precision; a small number does not. */
 function vanishes(ce: ComputeEngine, node: Node, gap: Precise): boolean {

@@ -33,7 +33,7 @@ export function listParts(text: string, least: number): readonly string[] | unde
     semicolons !== undefined && semicolons.length > 1 ? semicolons : cutAt(text, `,${listComma}`)?.parts;
   if (parts === undefined || parts.length < least || parts.length > maxParts || parts.includes(''))
     return undefined;
-  return parts;
+  return parts.map((part) => part.trim());
 }
 
 /** "and" and "or" between answers are commas. */

@@ -5,7 +5,9 @@ const shortUnits =
 /** Long words are units of counting ("apples"), unless they name a function, a letter or an operation. */
 const notUnits =
   /^(?:alpha|beta|gamma|delta|theta|lambda|sigma|omega|times|minus|equals?|squared|cubed|fewer|other|where|infinity|thousand|million|billion|hundred|dozen|pairs?|halves|thirds?|quarters?)$/;
-const measured = new RegExp(`^(.*?[0-9)}π])(%|°|(?:${shortUnits}|[a-z]{5,20})(?:\\^\\{?[23]\\}?)?)$`);
+const measured = new RegExp(
+  `^(.*?[0-9)}π])(%|°|(?:(?:square|cubic|sq) ?)?(?:${shortUnits}|[a-z]{5,20})(?:\\^\\{?[23]\\}?)?)$`,
+);
 
 /** The text before the unit and the unit's name without plural; an empty name where there is none. */
 export function splitUnit(text: string): { readonly bare: string; readonly unit: string } {
@@ -18,5 +20,7 @@ export function splitUnit(text: string): { readonly bare: string; readonly unit:
 
 function unitName(unit: string): string {
   if (/^degrees?$/.test(unit)) return '°';
-  return unit.replace(/[{}]/g, '').replace(/(?<=[a-z]{3})s(?=$|\^)/, '');
+  const [, power, one] = /^(square|cubic|sq) ?([a-zA-Z]+)$/.exec(unit) ?? [];
+  const plain = one === undefined ? unit : `${one}^${power === 'cubic' ? 3 : 2}`;
+  return plain.replace(/[{}]/g, '').replace(/(?<=[a-z]{3})s(?=$|\^)/, '');
 }

@@ -5,6 +5,7 @@ import type { ExpandedSuite } from '../../api/contract/expand.ts';
 import type { Task } from '../../api/contract/task.ts';
 import { drawKey } from '../engine/random/draws.ts';
 import { createGrader } from '../rewards/grade.ts';
+import type { Means } from '../rewards/means.ts';
 import { askedMode } from './asked-mode.ts';
 import { gradeGroup } from './grading.ts';
 import type { Policy } from './policy.ts';
@@ -19,6 +20,7 @@ export async function evaluateSuite(
   policy: Policy,
   suite: ExpandedSuite,
   rows: readonly Task[],
+  means: Means,
   seed: number,
 ): Promise<EvaluationCell | undefined> {
   const { temperature, max_response } = suite.sampling;
@@ -32,20 +34,20 @@ export async function evaluateSuite(
     { rollouts: suite.k, temperature, maxResponse: max_response, ...truncationOf(suite.sampling) },
     key,
   );
-  const grader = createGrader(suite.grader);
+  const grader = createGrader(suite.grader, means);
   const graded_PG = await Promise.all(groups_PG.map((group, p) => gradeGroup(grader, rows[p]!, group)));
-  const means = graded_PG
+  const values_P = graded_PG
     .map((graded_G) => graded_G.flatMap(({ reward }) => (reward === null ? [] : [reward])))
     .filter((rewards) => rewards.length > 0)
     .map(mean);
-  if (means.length === 0) return undefined;
+  if (values_P.length === 0) return undefined;
   return {
     suite: suite.name,
     domain: suite.domain,
     mode: askedMode(suite.mode),
     metric: `avg@${suite.k}`,
-    tasks: means.length,
-    ...interval(means),
+    tasks: values_P.length,
+    ...interval(values_P),
   };
 }
 

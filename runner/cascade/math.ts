@@ -2,6 +2,7 @@
 import type { ExpandedMathStage } from '../../api/contract/expand.ts';
 import type { Task } from '../../api/contract/task.ts';
 import { createGrader } from '../rewards/grade.ts';
+import type { Means } from '../rewards/means.ts';
 import type { Policy } from './policy.ts';
 import { roomyPrompts } from './prompt.ts';
 import { reinforce } from './reinforce.ts';
@@ -12,9 +13,10 @@ export function mathStage(
   policy: Policy,
   stage: ExpandedMathStage,
   rows: readonly Task[],
+  means: Means,
   options: Pick<ReinforceOptions, 'seed' | 'samplesPerStep'>,
 ): StageRun {
-  const grader = createGrader(stage.grader);
+  const grader = createGrader(stage.grader, means);
   const room = { format: stage.prompt_format, maxResponse: stage.max_response, mode: stage.mode };
   const prompts = roomyPrompts(policy, rows, room, `stage ${stage.name}, dataset ${stage.data}`);
   const all = { ...options, grader, prompts };

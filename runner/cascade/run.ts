@@ -8,6 +8,7 @@ import type { ExpandedSpec, ExpandedStage } from '../../api/contract/expand.ts';
 import type { Progress } from '../../api/contract/job.ts';
 import type { SampleLine } from '../../api/contract/results.ts';
 import type { SftRow, Task } from '../../api/contract/task.ts';
+import type { Means } from '../rewards/means.ts';
 import { askedMode } from './asked-mode.ts';
 import { evaluateSuite } from './evaluate.ts';
 import { mathStage } from './math.ts';
@@ -51,19 +52,20 @@ export async function runCascade(
   spec: ExpandedSpec,
   given: Policy,
   data: Datasets,
+  means: Means,
   host: Host,
   from?: Point,
 ): Promise<void> {
   const policy: Policy = { ...given, thinkingControl: spec.model.thinking_control };
   const first = from?.stageIndex ?? 0;
-  const runs = spec.stages.slice(first).map((stage) => prepare(stage, policy, data, spec));
-  if (from === undefined) await evaluateAll(spec, policy, data, host, 'initial');
+  const runs = spec.stages.slice(first).map((stage) => prepare(stage, policy, data, means, spec));
+  if (from === undefined) await evaluateAll(spec, policy, data, means, host, 'initial');
   for (const [offset, run] of runs.entries()) {
     const index = first + offset;
     const done = index === from?.stageIndex ? from.step : 0;
     if (done === 0) await policy.learner.resetMoments();
     await runStage(spec, index, done, run, host);
-    await evaluateAll(spec, policy, data, host, spec.stages[index]!.name);
+    await evaluateAll(spec, policy, data, means, host, spec.stages[index]!.name);
   }
 }
 
@@ -103,10 +105,16 @@ async function runStage(
   host.emit({ type: 'stage_finished', stage: stage.name, stage_index: stageIndex });
 }
 
-function prepare(stage: ExpandedStage, policy: Policy, data: Datasets, spec: ExpandedSpec): StageRun {
+function prepare(
+  stage: ExpandedStage,
+  policy: Policy,
+  data: Datasets,
+  means: Means,
+  spec: ExpandedSpec,
+): StageRun {
   return stage.kind === 'sft'
     ? sftStage(policy, stage, data.sft(stage.data), spec.seed)
-    : mathStage(policy, stage, data.tasks(stage.data), {
+    : mathStage(policy, stage, data.tasks(stage.data), means, {
         seed: spec.seed,
         samplesPerStep: spec.samples.per_step,
       });
@@ -116,13 +124,14 @@ async function evaluateAll(
   spec: ExpandedSpec,
   policy: Policy,
   data: Datasets,
+  means: Means,
   host: Host,
   after: string,
 ): Promise<void> {
   if (spec.evaluate.suites.length === 0) return;
   const cells = [];
   for (const suite of spec.evaluate.suites) {
-    const cell = await evaluateSuite(policy, suite, data.tasks(suite.data), spec.seed);
+    const cell = await evaluateSuite(policy, suite, data.tasks(suite.data), means, spec.seed);
     if (cell !== undefined) cells.push(cell);
   }
   host.emit({ type: 'evaluation', after, cells });

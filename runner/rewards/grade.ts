@@ -2,7 +2,8 @@
 import type { Grader } from '../../api/contract/grader.ts';
 import type { MathRow, Task } from '../../api/contract/task.ts';
 import { exactReward } from './exact.ts';
-import { mathReward } from './math.ts';
+import { mathVerifier } from './math.ts';
+import type { Means } from './means.ts';
 import { prefixMaximum, prefixReward } from './prefix.ts';
 import type { Reward } from './reward.ts';
 import type { Verifier } from './verifier.ts';
@@ -16,14 +17,14 @@ const ofAnswer = (score: Score, maximum: (gold: string) => number): Verifier<Mat
 });
 
 /** Grades only rows of the kinds that `gradedKinds` lists for it. */
-export function createGrader(grader: Grader): Verifier<Task> {
+export function createGrader(grader: Grader, means: Means): Verifier<Task> {
   switch (grader.type) {
     case 'exact':
       return ofAnswer(exactReward, () => 1) as Verifier<Task>;
     case 'prefix':
       return ofAnswer(prefixReward, prefixMaximum) as Verifier<Task>;
     case 'math':
-      return ofAnswer(mathReward, () => 1) as Verifier<Task>;
+      return mathVerifier(means.math) as Verifier<Task>;
     case 'instructions':
     case 'code':
     case 'swe':

@@ -9,6 +9,7 @@ import { precisionOf } from '../engine/models/operand-choice.ts';
 import { createRuntime } from '../engine/ort/create.ts';
 import { Scope } from '../engine/ort/scope.ts';
 import type { FromTrainer, Inputs, StartMessage } from '../ipc.ts';
+import { createMeans } from '../rewards/means.ts';
 import { checkGold } from './check-gold.ts';
 import { conditionsOf, differences } from './conditions.ts';
 import type { Conditions } from './conditions.ts';
@@ -26,12 +27,13 @@ export async function runAttempt(
 ): Promise<void> {
   const { claim, inputs, scratch, device } = start;
   const scope = new Scope();
+  const means = createMeans();
   try {
     const { provider } = device;
     const bare = createRuntime({ provider, warn: (message) => console.warn(message) });
     const runtime = scope.own(withSignsOfLife(bare, () => send({ type: 'alive' })));
     const data = await readDatasets(start);
-    await checkGold(claim.spec, data);
+    await checkGold(claim.spec, data, means);
     const policy = scope.own(await openPolicy(runtime, claim, inputs, device));
     const { learner, tuning, files, choice, cacheTokens } = policy;
     const conditions = conditionsOf(runtime, {
@@ -58,9 +60,10 @@ export async function runAttempt(
       memory_bytes: conditions.memory_bytes,
       cache_tokens: conditions.cache_tokens,
     });
-    await runCascade(claim.spec, policy, data, host, from);
+    await runCascade(claim.spec, policy, data, means, host, from);
     await host.settled();
   } finally {
+    await means.close();
     scope[Symbol.dispose]();
   }
 }

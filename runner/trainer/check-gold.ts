@@ -5,20 +5,27 @@ import type { ExpandedSpec } from '../../api/contract/expand.ts';
 import type { Datasets } from '../cascade/run.ts';
 import { DataError } from '../data/error.ts';
 import { createGrader } from '../rewards/grade.ts';
+import type { Means } from '../rewards/means.ts';
 
 const NAMED = 10;
 /** Characters of a gold. */
 const SHOWN = 200;
 
-export async function checkGold(spec: ExpandedSpec, data: Datasets): Promise<void> {
+export async function checkGold(spec: ExpandedSpec, data: Datasets, means: Means): Promise<void> {
   for (const stage of spec.stages)
-    if (stage.kind === 'math') await checkRows(`stage ${stage.name}`, stage.grader, stage.data, data);
+    if (stage.kind === 'math') await checkRows(`stage ${stage.name}`, stage.grader, stage.data, data, means);
   for (const suite of spec.evaluate.suites)
-    await checkRows(`suite ${suite.name}`, suite.grader, suite.data, data);
+    await checkRows(`suite ${suite.name}`, suite.grader, suite.data, data, means);
 }
 
-async function checkRows(where: string, grader: Grader, id: string, data: Datasets): Promise<void> {
-  const verifier = createGrader(grader);
+async function checkRows(
+  where: string,
+  grader: Grader,
+  id: string,
+  data: Datasets,
+  means: Means,
+): Promise<void> {
+  const verifier = createGrader(grader, means);
   const broken: string[] = [];
   const rows = data.tasks(id);
   for (const [index, row] of rows.entries()) {

@@ -19,6 +19,7 @@ import { loadModel } from '../../runner/trainer/load-model.ts';
 import type { LoadedModel } from '../../runner/trainer/load-model.ts';
 import { largestError } from '../engine/models/largest-error.ts';
 import { loadTuning } from '../../runner/trainer/load-tuning.ts';
+import { means } from '../support/means.ts';
 
 const init = {
   from: 'config',
@@ -134,6 +135,7 @@ async function train(
       job,
       { tokenizer: model.tokenizer, learner, sampler },
       { sft: () => conversations(sign), tasks: () => tasks(sign) },
+      means,
       host,
     );
     const own = new Map(

@@ -1,6 +1,7 @@
 // From a grader object to the verifier that scores. The one place that knows every grader by name.
 import type { Grader } from '../../api/contract/grader.ts';
 import type { MathRow, Task } from '../../api/contract/task.ts';
+import { codeVerifier } from './code.ts';
 import { exactReward } from './exact.ts';
 import { mathVerifier } from './math.ts';
 import type { Means } from './means.ts';
@@ -25,8 +26,9 @@ export function createGrader(grader: Grader, means: Means): Verifier<Task> {
       return ofAnswer(prefixReward, prefixMaximum) as Verifier<Task>;
     case 'math':
       return mathVerifier(means.math) as Verifier<Task>;
-    case 'instructions':
     case 'code':
+      return codeVerifier(means.sandbox, grader.language) as Verifier<Task>;
+    case 'instructions':
     case 'swe':
       throw new Error(`no verifier for grader ${grader.type} yet`);
   }

@@ -25,6 +25,7 @@ class Answer:
         self.channel = channel
         self.config = config
         self.names = {'__name__': 'answer', '__builtins__': __builtins__}
+        self.given = {}
         self.held = {}
         self.fault = None
 
@@ -41,6 +42,7 @@ class Answer:
                 pass
         try:
             for part in parts:
+                self.given = dict(self.names)
                 exec(part, self.names)
         except BaseException as error:
             self.fault = {'raised': fault_of(error)}
@@ -86,7 +88,8 @@ class Answer:
         raise ValueError('no operation ' + op)
 
     def find(self, name):
-        if name.isidentifier() and name not in self.names and 'Solution' in self.names:
+        own = self.names.get(name) is not self.given.get(name)  # not the open function that the prompt left
+        if name.isidentifier() and not own and 'Solution' in self.names:
             return getattr(self.names['Solution'](), name)
         return eval(name, self.names)
 

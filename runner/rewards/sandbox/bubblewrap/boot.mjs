@@ -2,7 +2,6 @@
 // descriptor 3 and becomes it. Nothing here is secret or trusted once the program runs.
 import { readSync, writeFileSync, writeSync } from 'node:fs';
 import Module, { stripTypeScriptTypes } from 'node:module';
-import process from 'node:process';
 
 const MAIN = '/tmp/main.js';
 

@@ -8,6 +8,7 @@ import type { Limits } from '../sandbox.ts';
 import type { Runtime } from './command.ts';
 import { sandboxCommand } from './command.ts';
 import type { Identities } from './identity.ts';
+import { COMMAND_PATH } from './requirements.ts';
 import type { Scratch } from './scratch.ts';
 
 /** A busy machine may take its time; one that takes longer is broken. */
@@ -61,7 +62,7 @@ export class Interpreter {
     const child = spawn(command, words, {
       stdio: [input.read.fd, 'pipe', 'pipe', 'pipe', 'pipe', filter.fd],
       // The first process of a sandbox shows its environment to the others, whatever --clearenv says.
-      env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin' },
+      env: { PATH: COMMAND_PATH },
       cwd: '/',
     });
     await Promise.all([input.read.close(), filter.close()]);

@@ -15,6 +15,9 @@ function receive(count) {
   return received;
 }
 
+// Else Node.js writes in the background, and a program that prints much and then exits loses the end of it.
+for (const stream of [process.stdout, process.stderr]) stream._handle.setBlocking(true);
+
 writeSync(3, 'R');
 const { main, files, typescript } = JSON.parse(receive(receive(4).readUInt32BE()).toString('utf8'));
 for (const [name, text] of Object.entries(files)) writeFileSync(`/tmp/${name}`, text);

@@ -48,6 +48,8 @@ export class Interpreter {
     for (const stream of [this.stdout, this.stderr, this.control, this.peer]) stream.on('error', () => {});
     this.exited = exitOf(child).finally(() => input.close());
     child.once('exit', () => (this.#alive = false));
+    // A signal that could not be sent: it has gone.
+    child.on('error', () => {});
   }
 
   /** Resolves once the interpreter waits for its program; fails with what bubblewrap or the interpreter said. */

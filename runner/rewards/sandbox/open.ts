@@ -5,6 +5,7 @@ import { codeLanguage } from '../../../api/contract/grader.ts';
 import { createBubblewrap } from './bubblewrap/bubblewrap.ts';
 import { canaryComplaint, canaryProgram } from './canary.ts';
 import type { Executor, LimitedProgram } from './executor.ts';
+import { broken } from './executor.ts';
 import { defaultLimits } from './limits.ts';
 import { createQuickJs } from './quickjs/quickjs.ts';
 import type { BackEnd, Limits, Program, Sandbox, SandboxOptions } from './sandbox.ts';
@@ -25,7 +26,12 @@ export async function openSandbox(options: SandboxOptions = {}): Promise<Sandbox
   let last: Sandbox | undefined;
   for (const backEnd of options.backEnds ?? (['bubblewrap', 'quickjs'] as const)) {
     await last?.close();
-    last = await tried(await create[backEnd](limits), limits, slots, missing);
+    last = await tried(
+      await create[backEnd](limits).catch((cause) => broken(backEnd, cause)),
+      limits,
+      slots,
+      missing,
+    );
     if (last.languages.length > 0) return last;
     missing = last.missing;
   }
@@ -38,13 +44,24 @@ async function tried(executor: Executor, limits: Limits, slots: number, before: 
   const missing: Missing = {};
   const languages: CodeLanguage[] = [];
   for (const language of codeLanguage.options) {
-    const complaint = executor.languages.includes(language)
-      ? canaryComplaint(await executor.run({ ...canaryProgram(language, executor.backEnd), limits }))
-      : `the ${executor.backEnd} back end has no ${language}`;
+    const complaint = await complaintOf(executor, language, limits);
     if (complaint === undefined) languages.push(language);
     else missing[language] = before[language] ?? complaint;
   }
   return sandboxOf(executor, limits, slots, languages, missing);
+}
+
+async function complaintOf(
+  executor: Executor,
+  language: CodeLanguage,
+  limits: Limits,
+): Promise<string | undefined> {
+  const known = await executor.whyNot(language);
+  if (known !== undefined) return known;
+  const complaint = canaryComplaint(
+    await executor.run({ ...canaryProgram(language, executor.backEnd), limits }),
+  );
+  return complaint === undefined ? undefined : executor.withAdvice(complaint);
 }
 
 function sandboxOf(

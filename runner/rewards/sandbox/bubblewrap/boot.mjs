@@ -2,7 +2,6 @@
 // descriptor 3 and becomes it. Nothing here is secret or trusted once the program runs.
 import { readSync, writeFileSync, writeSync } from 'node:fs';
 import Module, { stripTypeScriptTypes } from 'node:module';
-import process from 'node:process';
 
 const MAIN = '/tmp/main.js';
 
@@ -15,6 +14,9 @@ function receive(count) {
   }
   return received;
 }
+
+// Else Node.js writes in the background, and a program that prints much and then exits loses the end of it.
+for (const stream of [process.stdout, process.stderr]) stream._handle.setBlocking(true);
 
 writeSync(3, 'R');
 const { main, files, typescript } = JSON.parse(receive(receive(4).readUInt32BE()).toString('utf8'));

@@ -6,6 +6,7 @@ import type { Conversation, Limits, Run } from '../sandbox.ts';
 import type { Runtime } from './command.ts';
 import { Execution } from './execution.ts';
 import type { Interpreter } from './interpreter.ts';
+import { whyNot, withAdvice } from './requirements.ts';
 import { createScratch } from './scratch.ts';
 import { Stock } from './stock.ts';
 
@@ -22,7 +23,8 @@ export async function createBubblewrap(limits: Limits): Promise<Executor> {
   const take = (program: LimitedProgram) => stock.take(runtimeOf[program.language], program.limits);
   return {
     backEnd: 'bubblewrap',
-    languages: ['python', 'javascript', 'typescript'],
+    whyNot,
+    withAdvice,
     run: async (program) => {
       try {
         return await runAlone(await take(program), program);
@@ -48,7 +50,7 @@ export async function createBubblewrap(limits: Limits): Promise<Executor> {
 }
 
 function runAlone(interpreter: Interpreter, program: LimitedProgram): Promise<Run> {
-  interpreter.peer.resume().end();
+  interpreter.peer.destroy();
   return new Execution(interpreter, program).run;
 }
 

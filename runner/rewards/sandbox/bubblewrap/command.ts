@@ -1,6 +1,7 @@
 // The command line of one sandbox: bubblewrap's flags, the kernel's limits, the interpreter. Each flag that keeps something
 // out has an attack in the tests.
 import type { Limits } from '../sandbox.ts';
+import { PYTHON } from './requirements.ts';
 import type { Scratch } from './scratch.ts';
 
 /** Python, or Node.js for JavaScript and TypeScript. */
@@ -48,7 +49,7 @@ const kernelLimits = (limits: Limits, runtime: Runtime): string[] => [
 ];
 
 const interpreters: Readonly<Record<Runtime, (limits: Limits) => string[]>> = {
-  python: () => ['/usr/bin/python3', '-s', '-S', '-B', '-X', 'utf8', '/opt/boot.py'],
+  python: () => [PYTHON, '-s', '-S', '-B', '-X', 'utf8', '/opt/boot.py'],
   node: ({ memoryBytes }) => [
     '/opt/node',
     `--max-old-space-size=${Math.floor((memoryBytes / 2 ** 20) * 0.75)}`,

@@ -44,6 +44,8 @@ export class Execution {
     stdout.on('data', (chunk: Buffer) => this.#stdout.add(chunk));
     stderr.on('data', (chunk: Buffer) => this.#stderr.add(chunk));
     control.on('data', (chunk: Buffer) => this.#report.add(chunk));
+    // They were paused when the interpreter was ready, and stay so until told.
+    for (const stream of [stdout, stderr, control]) stream.resume();
     try {
       await input.writeFile(program.stdin ?? '');
     } catch (cause) {

@@ -6,8 +6,14 @@
 const FIRST_USER = 1_879_048_192;
 const USERS_PER_PROCESS = 1024;
 
+/** Those of this process, from `first` up to but not including `end`. */
+export function sandboxUsers(): { readonly first: number; readonly end: number } {
+  const first = FIRST_USER + (process.pid % 2 ** 17) * USERS_PER_PROCESS;
+  return { first, end: first + USERS_PER_PROCESS };
+}
+
 export class Identities {
-  readonly #first = FIRST_USER + (process.pid % 2 ** 17) * USERS_PER_PROCESS;
+  readonly #first = sandboxUsers().first;
   readonly #root = process.getuid?.() === 0;
   #next = 0;
 

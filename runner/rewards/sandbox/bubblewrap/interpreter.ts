@@ -8,6 +8,7 @@ import type { Limits } from '../sandbox.ts';
 import type { Runtime } from './command.ts';
 import { sandboxCommand } from './command.ts';
 import type { Identities } from './identity.ts';
+import { COMMAND_PATH } from './requirements.ts';
 import type { Scratch } from './scratch.ts';
 
 /** A busy machine may take its time; one that takes longer is broken. */
@@ -47,6 +48,8 @@ export class Interpreter {
     for (const stream of [this.stdout, this.stderr, this.control, this.peer]) stream.on('error', () => {});
     this.exited = exitOf(child).finally(() => input.close());
     child.once('exit', () => (this.#alive = false));
+    // A signal that could not be sent: it has gone.
+    child.on('error', () => {});
   }
 
   /** Resolves once the interpreter waits for its program; fails with what bubblewrap or the interpreter said. */
@@ -61,7 +64,7 @@ export class Interpreter {
     const child = spawn(command, words, {
       stdio: [input.read.fd, 'pipe', 'pipe', 'pipe', 'pipe', filter.fd],
       // The first process of a sandbox shows its environment to the others, whatever --clearenv says.
-      env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin' },
+      env: { PATH: COMMAND_PATH },
       cwd: '/',
     });
     await Promise.all([input.read.close(), filter.close()]);

@@ -26,7 +26,8 @@ export async function createQuickJs(): Promise<Executor> {
   };
   return {
     backEnd: 'quickjs',
-    languages: ['javascript', 'typescript'],
+    whyNot: async (language) => (language === 'python' ? 'QuickJS runs no Python' : undefined),
+    withAdvice: (complaint) => complaint,
     run: (program) => start(program).result,
     converse: async (judge, candidate) => {
       const [ofJudge, ofCandidate] = createPeers();

@@ -78,14 +78,18 @@ export function graderReferences(spec: JobSpec): GraderReference[] {
   return [...stages, ...suites];
 }
 
+type Graded = Pick<ExpandedSpec, 'stages' | 'evaluate'>;
+
+/** Of stages, then of suites. */
+export const gradersOf = ({ stages, evaluate }: Graded): Grader[] => [
+  ...stages.flatMap((stage) => (stage.kind === 'sft' ? [] : [stage.grader])),
+  ...evaluate.suites.map((entry) => entry.grader),
+];
+
 /** Checkpoints that the graders of a spec score with, each once. */
-export function rewardModelsOf({ stages, evaluate }: Pick<ExpandedSpec, 'stages' | 'evaluate'>): string[] {
-  const graders = [
-    ...stages.flatMap((stage) => (stage.kind === 'sft' ? [] : [stage.grader])),
-    ...evaluate.suites.map((entry) => entry.grader),
-  ];
-  return [...new Set(graders.flatMap((given) => (given.type === 'preference' ? [given.model] : [])))];
-}
+export const rewardModelsOf = (spec: Graded): string[] => [
+  ...new Set(gradersOf(spec).flatMap((given) => (given.type === 'preference' ? [given.model] : []))),
+];
 
 /** `idOf` maps what `data` says (id or name) to a dataset id; every reference must have been resolved before. */
 export function expandSpec(spec: JobSpec, idOf: ReadonlyMap<string, string>): ExpandedSpec {

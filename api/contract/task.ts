@@ -43,14 +43,17 @@ export const instructionRow = z
   });
 export type InstructionRow = z.infer<typeof instructionRow>;
 
-/** A program reads `input` and must write `output`. */
+/**
+ * A program reads `input` and must write `output`. In a row with `entry_point` a function is called instead: each line of `input` is
+ * one argument and `output` the result, all JSON (LiveCodeBench's function tests).
+ */
 export const ioPair = z.strictObject({ input: z.string(), output: z.string() });
 export type IoPair = z.infer<typeof ioPair>;
 
 /**
  * `tests`: a program that runs after the response (HumanEval's `check(candidate)`, HumanEval-JS), statements that must each hold
  * (MBPP), or pairs for a whole program (LiveCodeBench). `setup` runs before the tests; `entry_point` is the function under
- * test; `solution` the gold, whole or as what follows the prompt.
+ * test, needed where the tests do not name it; `solution` the gold, whole or as what follows the prompt.
  */
 export const codeRow = z.strictObject({
   prompt,

@@ -7,7 +7,7 @@ import { drawKey } from '../engine/random/draws.ts';
 import { createGrader } from '../rewards/grade.ts';
 import { askedMode } from './asked-mode.ts';
 import { gradeGroups } from './grading.ts';
-import type { OutagePolicy } from './outage.ts';
+import type { Grading } from './grading.ts';
 import type { Policy } from './policy.ts';
 import { roomyPrompts } from './prompt.ts';
 import { sampleGroups, truncationOf } from './rollout.ts';
@@ -15,11 +15,10 @@ import { sampleGroups, truncationOf } from './rollout.ts';
 /** Normal quantile of a two-sided 95 % interval. */
 const Z95 = 1.96;
 
-export interface EvaluationOptions {
+export interface EvaluationOptions extends Grading {
   readonly seed: number;
   /** The stage just ended, or `initial`. */
   readonly after: string;
-  readonly outage: OutagePolicy;
 }
 
 /** Undefined where no answer of any task could be scored: our fault, and no number. */
@@ -27,7 +26,7 @@ export async function evaluateSuite(
   policy: Policy,
   suite: ExpandedSuite,
   rows: readonly Task[],
-  { seed, after, outage }: EvaluationOptions,
+  { seed, after, means, outage }: EvaluationOptions,
 ): Promise<EvaluationCell | undefined> {
   const { temperature, max_response } = suite.sampling;
   const room = { format: suite.prompt_format, maxResponse: max_response, mode: suite.mode };
@@ -40,21 +39,21 @@ export async function evaluateSuite(
     { rollouts: suite.k, temperature, maxResponse: max_response, ...truncationOf(suite.sampling) },
     key,
   );
-  const grader = createGrader(suite.grader);
+  const grader = createGrader(suite.grader, means);
   const place = { stage: after, step: null, suite: suite.name };
   const graded_PG = await gradeGroups(grader, rows, groups_PG, place, outage);
-  const means = graded_PG
+  const values_P = graded_PG
     .map((graded_G) => graded_G.flatMap(({ reward }) => (reward === null ? [] : [reward])))
     .filter((rewards) => rewards.length > 0)
     .map(mean);
-  if (means.length === 0) return undefined;
+  if (values_P.length === 0) return undefined;
   return {
     suite: suite.name,
     domain: suite.domain,
     mode: askedMode(suite.mode),
     metric: `avg@${suite.k}`,
-    tasks: means.length,
-    ...interval(means),
+    tasks: values_P.length,
+    ...interval(values_P),
   };
 }
 

@@ -1,11 +1,18 @@
 // Rewards of a batch: every rollout graded by itself, all at once. An unscored one (our fault) has no reward; an invalid one (the
 // answer's own fault) gets the stage's value for it.
 import type { Task } from '../../api/contract/task.ts';
+import type { Means } from '../rewards/means.ts';
 import type { Reward } from '../rewards/reward.ts';
 import type { Verifier } from '../rewards/verifier.ts';
 import { outlastOutage } from './outage.ts';
 import type { GradingPlace, OutagePolicy } from './outage.ts';
 import type { Rollout } from './rollout.ts';
+
+/** What rewards take beside rows and answers. */
+export interface Grading {
+  readonly means: Means;
+  readonly outage: OutagePolicy;
+}
 
 export interface Graded {
   readonly rollout: Rollout;
@@ -25,6 +32,7 @@ export async function gradeGroups(
   const taskOf = new Map(rollouts_PG.flatMap((group, p) => group.map((rollout) => [rollout, tasks_P[p]!])));
   const grade = async (rollout: Rollout): Promise<Graded> => {
     const outcome = await grader.grade(taskOf.get(rollout)!, rollout.text);
+    outage.alive();
     return { rollout, outcome, reward: rewardOf(outcome) };
   };
   const first = await Promise.all(rollouts_PG.flat().map(grade));

@@ -2,6 +2,7 @@
 import type { ExpandedMathStage } from '../../api/contract/expand.ts';
 import type { Task } from '../../api/contract/task.ts';
 import { createGrader } from '../rewards/grade.ts';
+import type { Grading } from './grading.ts';
 import type { Policy } from './policy.ts';
 import { roomyPrompts } from './prompt.ts';
 import { reinforce } from './reinforce.ts';
@@ -12,9 +13,9 @@ export function mathStage(
   policy: Policy,
   stage: ExpandedMathStage,
   rows: readonly Task[],
-  options: Pick<ReinforceOptions, 'seed' | 'samplesPerStep' | 'outage'>,
+  { means, ...options }: Pick<ReinforceOptions, 'seed' | 'samplesPerStep'> & Grading,
 ): StageRun {
-  const grader = createGrader(stage.grader);
+  const grader = createGrader(stage.grader, means);
   const room = { format: stage.prompt_format, maxResponse: stage.max_response, mode: stage.mode };
   const prompts = roomyPrompts(policy, rows, room, `stage ${stage.name}, dataset ${stage.data}`);
   const all = { ...options, grader, prompts };

@@ -27,6 +27,8 @@ export interface OutagePolicy {
   readonly rewards: ExpandedSpec['rewards'];
   readonly clock: Clock;
   readonly emit: (entry: Entry) => void;
+  /** Called for every answer graded: slow graders are no stall. */
+  readonly alive: () => void;
 }
 
 const firstWaitMs = 1_000;

@@ -8,8 +8,10 @@ import type { ExpandedSpec, ExpandedStage } from '../../api/contract/expand.ts';
 import type { Progress } from '../../api/contract/job.ts';
 import type { SampleLine } from '../../api/contract/results.ts';
 import type { SftRow, Task } from '../../api/contract/task.ts';
+import type { Means } from '../rewards/means.ts';
 import { askedMode } from './asked-mode.ts';
 import { evaluateSuite } from './evaluate.ts';
+import type { Grading } from './grading.ts';
 import { mathStage } from './math.ts';
 import { RewardUnavailable } from './outage.ts';
 import type { Clock, OutagePolicy } from './outage.ts';
@@ -29,6 +31,8 @@ export type PointKind = 'step' | 'stage_end' | 'final';
 /** What the cascade asks of the process it runs in. */
 export interface Host {
   readonly clock: Clock;
+  /** A sign of life during long work; entries and progress are signs of life too. */
+  alive(): void;
   emit(entry: Entry): void;
   progress(progress: Progress): void;
   /** Keeps the rollouts of a step. */
@@ -54,21 +58,21 @@ export async function runCascade(
   spec: ExpandedSpec,
   given: Policy,
   data: Datasets,
+  means: Means,
   host: Host,
   from?: Point,
 ): Promise<void> {
   const policy: Policy = { ...given, thinkingControl: spec.model.thinking_control };
   const first = from?.stageIndex ?? 0;
-  const runs = spec.stages
-    .slice(first)
-    .map((stage) => prepare(stage, policy, data, spec, outageOf(spec, host)));
-  if (from === undefined) await evaluateAll(spec, policy, data, host, 'initial');
+  const grading = { means, outage: outageOf(spec, host) };
+  const runs = spec.stages.slice(first).map((stage) => prepare(stage, policy, data, grading, spec));
+  if (from === undefined) await evaluateAll(spec, policy, data, grading, host, 'initial');
   for (const [offset, run] of runs.entries()) {
     const index = first + offset;
     const done = index === from?.stageIndex ? from.step : 0;
     if (done === 0) await policy.learner.resetMoments();
     await runStage(spec, index, done, run, host);
-    await evaluateAll(spec, policy, data, host, spec.stages[index]!.name);
+    await evaluateAll(spec, policy, data, grading, host, spec.stages[index]!.name);
   }
 }
 
@@ -129,21 +133,22 @@ const outageOf = (spec: ExpandedSpec, host: Host): OutagePolicy => ({
   rewards: spec.rewards,
   clock: host.clock,
   emit: (entry) => host.emit(entry),
+  alive: () => host.alive(),
 });
 
 function prepare(
   stage: ExpandedStage,
   policy: Policy,
   data: Datasets,
+  grading: Grading,
   spec: ExpandedSpec,
-  outage: OutagePolicy,
 ): StageRun {
   return stage.kind === 'sft'
     ? sftStage(policy, stage, data.sft(stage.data), spec.seed)
     : mathStage(policy, stage, data.tasks(stage.data), {
         seed: spec.seed,
         samplesPerStep: spec.samples.per_step,
-        outage,
+        ...grading,
       });
 }
 
@@ -151,6 +156,7 @@ async function evaluateAll(
   spec: ExpandedSpec,
   policy: Policy,
   data: Datasets,
+  grading: Grading,
   host: Host,
   after: string,
 ): Promise<void> {
@@ -160,7 +166,7 @@ async function evaluateAll(
     const cell = await evaluateSuite(policy, suite, data.tasks(suite.data), {
       seed: spec.seed,
       after,
-      outage: outageOf(spec, host),
+      ...grading,
     });
     if (cell !== undefined) cells.push(cell);
   }

@@ -1,11 +1,12 @@
 // From a grader object to the verifier that scores. The one place that knows every grader by name.
 import type { Grader } from '../../api/contract/grader.ts';
 import type { MathRow, Task } from '../../api/contract/task.ts';
+import { codeVerifier } from './code.ts';
 import { createJudge, reached, rewardModel } from './endpoints.ts';
 import { exactReward } from './exact.ts';
 import { instructionsVerifier } from './instructions.ts';
-import { judgeVerifier } from './judge/judge.ts';
-import { mathReward } from './math.ts';
+import { judgePatch, judgeVerifier } from './judge/judge.ts';
+import { mathVerifier } from './math.ts';
 import type { Means } from './means.ts';
 import { preferenceVerifier } from './preference.ts';
 import { prefixMaximum, prefixReward } from './prefix.ts';
@@ -23,20 +24,22 @@ const ofAnswer = (score: Score, maximum: (gold: string) => number): Verifier<Mat
 });
 
 /** Grades only rows of the kinds that `kindsGradedBy` lists for it. @throws MissingSecret. */
-export function createGrader(grader: Grader, means: Means = {}): Verifier<Task> {
+export function createGrader(grader: Grader, means: Means): Verifier<Task> {
   switch (grader.type) {
     case 'exact':
       return ofAnswer(exactReward, () => 1) as Verifier<Task>;
     case 'prefix':
       return ofAnswer(prefixReward, prefixMaximum) as Verifier<Task>;
     case 'math':
-      return ofAnswer(mathReward, () => 1) as Verifier<Task>;
+      return mathVerifier(means.math) as Verifier<Task>;
+    case 'code':
+      return codeVerifier(means.sandbox, grader.language) as Verifier<Task>;
     case 'swe':
-      return sweVerifier as Verifier<Task>;
+      return sweVerifier(
+        grader.judge === undefined ? undefined : judgePatch(createJudge(grader.judge, means)),
+      ) as Verifier<Task>;
     case 'instructions':
       return instructionsVerifier(grader) as Verifier<Task>;
-    case 'code':
-      throw new Error(`no verifier for grader ${grader.type} yet`);
     case 'preference':
       return preferenceVerifier(rewardModel(grader, means));
     case 'remote':

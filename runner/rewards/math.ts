@@ -1,28 +1,62 @@
-// Rule-based check of a mathematical answer: 1 where it equals the gold as a value, 0 where it does not or where
-// we are not sure. First version: exact rationals, units, collections and typesetting; no symbolic algebra.
+// Rule-based check of a mathematical answer: 1 where it says what the gold says, 0 where it does not or where we are not
+// sure. Numbers, collections and equal texts are decided here; formulas by algebra, in threads that can be ended.
+import type { MathRow } from '../../api/contract/task.ts';
 import { answerPart } from './answer-part.ts';
-import type { Answer } from './math/answer.ts';
-import { parseAnswer, sameAnswer } from './math/answer.ts';
+import { anyAlgebra, isFormula, noAlgebra } from './math/algebra.ts';
+import { sameAnswer } from './math/compare.ts';
 import { goldAnswer, responseAnswer } from './math/extract.ts';
+import { parseAnswer } from './math/parse-answer.ts';
+import type { MathWorkers } from './math/workers.ts';
 import type { Reward } from './reward.ts';
-import { invalid, scored } from './reward.ts';
+import { invalid, scored, unscored } from './reward.ts';
+import type { Verifier } from './verifier.ts';
 
 /** A response that is nothing but an answer may be this long. */
 const bareAnswerLength = 500;
 /** An answer stands at the end; what lies before is not searched, so a long response costs no more than a short one. */
 const searchedLength = 20_000;
 
-const says = (gold: Answer, text: string | undefined): boolean => {
-  const given = text === undefined ? undefined : parseAnswer(text);
-  return given !== undefined && sameAnswer(gold, given);
-};
+export function mathVerifier(workers: MathWorkers): Verifier<MathRow> {
+  return {
+    grade: ({ answer }, response) => grade(workers, goldAnswer(answer), response),
+    maxScore: () => 1,
+    goldResponse: ({ answer }) => answer,
+  };
+}
 
-export function mathReward(gold: string, response: string): Reward {
+async function grade(workers: MathWorkers, gold: string, response: string): Promise<Reward> {
   const part = answerPart(response)?.slice(-searchedLength);
-  if (part === undefined) return invalid('no_answer');
-  const wanted = parseAnswer(goldAnswer(gold));
-  if (part.trim().length <= bareAnswerLength && wanted !== undefined && says(wanted, part)) return scored(1);
-  const given = responseAnswer(part);
-  if (given === undefined) return invalid('no_answer');
-  return scored(wanted !== undefined && says(wanted, given) ? 1 : 0);
+  if (part === undefined) return invalid('no_answer', 0, 'the thinking block does not end');
+  const bare = part.trim().length <= bareAnswerLength ? part : undefined;
+  if (bare !== undefined && compareHere(gold, bare) === true) return scored(1);
+  const given = responseAnswer(part) ?? (bare !== undefined && isFormula(bare.trim()) ? bare : undefined);
+  if (given === undefined) return invalid('no_answer', 0, 'no answer was found in the response');
+  const known = compareHere(gold, given);
+  return known === undefined ? compareThere(workers, gold, given) : scored(known ? 1 : 0, {}, read(given));
+}
+
+const read = (given: string): string => `the answer was read as ${JSON.stringify(given.slice(0, 200))}`;
+
+/** Undefined where only algebra can tell. */
+function compareHere(gold: string, given: string): boolean | undefined {
+  const [wanted, found] = [parseAnswer(gold), parseAnswer(given)];
+  if (wanted === undefined || found === undefined) return false;
+  if (sameAnswer(wanted, found, noAlgebra)) return true;
+  return sameAnswer(wanted, found, anyAlgebra) ? undefined : false;
+}
+
+async function compareThere(workers: MathWorkers, gold: string, given: string): Promise<Reward> {
+  switch (await workers.compare({ gold, given })) {
+    case 'equal':
+      return scored(1, {}, read(given));
+    case 'different':
+      return scored(0, {}, read(given));
+    case 'too_costly':
+      return invalid('timeout', 0, `${read(given)}; comparing it took longer than its time limit`);
+    case 'down':
+      return unscored(
+        'verifier_down',
+        'no thread compares formulas: an easy one was not answered in time either',
+      );
+  }
 }

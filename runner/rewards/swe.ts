@@ -1,4 +1,4 @@
-// The swe grader: what a proposed change of source files is worth beside the gold patch, by similarity alone. It never
+// The swe grader: what a proposed change of source files is worth beside the gold patch, by similarity or a judge. It never
 // executes anything, opens no file and knows no repository; the files are strings of the row.
 //
 // -1 for what cannot be read as a change or does not apply, 0 for no change, 1 for the gold's own change, in between the
@@ -14,7 +14,7 @@ import type { FileTree } from './swe/file-tree.ts';
 import { PatchError } from './swe/file-tree.ts';
 import { parsePatch } from './swe/patch.ts';
 import { goldChange } from './swe/row.ts';
-import { changeSimilarity, changedPaths } from './swe/similarity.ts';
+import { changeDiff, changeSimilarity, changedPaths } from './swe/similarity.ts';
 import { TooMuchWork } from './swe/work.ts';
 import type { Verifier } from './verifier.ts';
 
@@ -24,13 +24,17 @@ export const LONGEST_ANSWER = 262_144;
 /** What cannot be read, whatever the cause: the paper's value. */
 const UNPARSABLE = -1;
 
-export const sweVerifier: Verifier<SweRow> = {
-  grade: async (row, response) => sweReward(row, response),
+/** What a judge says of a change, written as a diff, that is neither empty nor the gold's own. */
+export type JudgeChange = (row: SweRow, diff: string) => Promise<Reward>;
+
+/** By similarity, or by P(yes) of a judge where there is one (Nemotron-Cascade, Eq. 2). */
+export const sweVerifier = (judge?: JudgeChange): Verifier<SweRow> => ({
+  grade: (row, response) => sweReward(row, response, judge),
   maxScore: () => 1,
   goldResponse: ({ patch }) => `\`\`\`diff\n${patch}${patch.endsWith('\n') ? '' : '\n'}\`\`\``,
-};
+});
 
-function sweReward(row: SweRow, response: string): Reward {
+async function sweReward(row: SweRow, response: string, judge: JudgeChange | undefined): Promise<Reward> {
   const gold = goldChange(row);
   if ('faults' in gold) return unscored('broken_row', gold.faults.join('; '));
   const { before, after } = gold;
@@ -44,6 +48,8 @@ function sweReward(row: SweRow, response: string): Reward {
   if (changedPaths(before, predicted).size === 0)
     return scored(0, { lexical: 0 }, 'the answer changes nothing');
   try {
+    if (judge !== undefined && changedPaths(after, predicted).size > 0)
+      return await judge(row, changeDiff(before, predicted));
     const lexical = changeSimilarity(before, predicted, after);
     return scored(lexical, { lexical });
   } catch (error) {

@@ -9,9 +9,11 @@ import { precisionOf } from '../engine/models/operand-choice.ts';
 import { createRuntime } from '../engine/ort/create.ts';
 import { Scope } from '../engine/ort/scope.ts';
 import type { FromTrainer, Inputs, StartMessage } from '../ipc.ts';
+import type { Means } from '../rewards/means.ts';
 import { checkGold } from './check-gold.ts';
 import { conditionsOf, differences } from './conditions.ts';
 import type { Conditions } from './conditions.ts';
+import { openMeans } from './open-means.ts';
 import { openPolicy } from './open-policy.ts';
 import type { OpenPolicy } from './open-policy.ts';
 import { dataOverlaps } from './data-overlap.ts';
@@ -27,12 +29,14 @@ export async function runAttempt(
 ): Promise<void> {
   const { claim, inputs, scratch, device } = start;
   const scope = new Scope();
+  let means: Means | undefined;
   try {
     const { provider } = device;
     const bare = createRuntime({ provider, warn: (message) => console.warn(message) });
     const runtime = scope.own(withSignsOfLife(bare, () => send({ type: 'alive' })));
     const data = await readDatasets(start);
-    await checkGold(claim.spec, data);
+    means = await openMeans(claim.spec, runtime, inputs, scope);
+    await checkGold(claim.spec, data, means);
     const policy = scope.own(await openPolicy(runtime, claim, inputs, device));
     const { learner, tuning, files, choice, cacheTokens } = policy;
     const conditions = conditionsOf(runtime, {
@@ -61,11 +65,12 @@ export async function runAttempt(
       cache_tokens: conditions.cache_tokens,
     });
     try {
-      await runCascade(claim.spec, policy, data, host, from);
+      await runCascade(claim.spec, policy, data, means, host, from);
     } finally {
       await host.settled();
     }
   } finally {
+    await means?.close();
     scope[Symbol.dispose]();
   }
 }

@@ -35,7 +35,7 @@ export class ProcessHost implements Host {
       const end = performance.now() + ms;
       for (let left = ms; left > 0; left = end - performance.now()) {
         await delay(Math.min(left, signOfLifeMs));
-        this.#options.send({ type: 'alive' });
+        this.alive();
       }
     },
   };
@@ -46,6 +46,10 @@ export class ProcessHost implements Host {
 
   emit(entry: Entry): void {
     this.#options.send({ type: 'entry', entry });
+  }
+
+  alive(): void {
+    this.#options.send({ type: 'alive' });
   }
 
   progress(progress: Progress): void {

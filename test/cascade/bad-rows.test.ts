@@ -11,6 +11,7 @@ import type { Runtime } from '../../runner/engine/ort/runtime.ts';
 import { charactersTokenizer } from '../../runner/engine/tokenizer/characters.ts';
 import { parseTokenizerFiles } from '../../runner/engine/tokenizer/files.ts';
 import { Tokenizer } from '../../runner/engine/tokenizer/tokenizer.ts';
+import { means } from '../support/means.ts';
 import type { TinyPolicy } from '../support/tiny-policy.ts';
 import { noOutage, tinyPolicy, tinyRows, tinySpec } from '../support/tiny-policy.ts';
 
@@ -55,7 +56,7 @@ it.each([
 it('a prompt of messages without a template', () => {
   const rows = [tinyRows.math[0]!, { prompt: [{ role: 'user' as const, content: '1' }], answer: '1' }];
   const run = (): unknown =>
-    mathStage(policyWith(null), math, rows, { seed: 1, samplesPerStep: 0, outage: noOutage });
+    mathStage(policyWith(null), math, rows, { seed: 1, samplesPerStep: 0, means, outage: noOutage });
   expect(run).toThrow(DataError);
   expect(run).toThrow(/^stage math, dataset \w+, row 1: the model has no chat template/);
 });

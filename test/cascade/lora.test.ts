@@ -20,6 +20,7 @@ import type { LoadedModel } from '../../runner/trainer/load-model.ts';
 import { noWaiting } from '../support/tiny-policy.ts';
 import { largestError } from '../engine/models/largest-error.ts';
 import { loadTuning } from '../../runner/trainer/load-tuning.ts';
+import { means } from '../support/means.ts';
 
 const init = {
   from: 'config',
@@ -126,6 +127,7 @@ async function train(
   const entries: Entry[] = [];
   const host: Host = {
     clock: noWaiting,
+    alive: () => undefined,
     emit: (entry) => void entries.push(entry),
     progress: () => undefined,
     samples: () => Promise.resolve(),
@@ -136,6 +138,7 @@ async function train(
       job,
       { tokenizer: model.tokenizer, learner, sampler },
       { sft: () => conversations(sign), tasks: () => tasks(sign) },
+      means,
       host,
     );
     const own = new Map(

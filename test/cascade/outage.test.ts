@@ -43,6 +43,7 @@ function given(isDown: (text: string, seconds: number) => boolean, unscored_at_m
       rewards: { unscored_at_most, timeout: '30m', otherwise: 'pause' },
       clock: { now: () => ms, wait: async (wait) => void (ms += wait) },
       emit: (entry) => void entries.push(entry),
+      alive: () => undefined,
     },
     verifier: {
       grade: async (_task, text) => {

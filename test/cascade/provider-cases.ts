@@ -4,6 +4,7 @@ import type { Entry } from '../../api/contract/event.ts';
 import { runCascade } from '../../runner/cascade/run.ts';
 import type { Host } from '../../runner/cascade/run.ts';
 import type { Runtime } from '../../runner/engine/ort/runtime.ts';
+import { means } from '../support/means.ts';
 import { besideCpu } from '../support/beside-cpu.ts';
 import { noWaiting, tinyDatasets, tinyPolicy, tinySpec } from '../support/tiny-policy.ts';
 
@@ -14,6 +15,7 @@ async function steps(runtime: Runtime): Promise<Step[]> {
   const entries: Entry[] = [];
   const host: Host = {
     clock: noWaiting,
+    alive: () => undefined,
     emit: (entry) => void entries.push(entry),
     progress: () => undefined,
     samples: () => Promise.resolve(),
@@ -21,7 +23,13 @@ async function steps(runtime: Runtime): Promise<Step[]> {
   };
   try {
     const spec = tinySpec({ sftSteps: 8, mathSteps: 3 });
-    await runCascade({ ...spec, evaluate: { ...spec.evaluate, suites: [] } }, policy, tinyDatasets, host);
+    await runCascade(
+      { ...spec, evaluate: { ...spec.evaluate, suites: [] } },
+      policy,
+      tinyDatasets,
+      means,
+      host,
+    );
     return entries.filter((entry) => entry.type === 'step');
   } finally {
     policy[Symbol.dispose]();

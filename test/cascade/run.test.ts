@@ -11,6 +11,7 @@ import { DataError } from '../../runner/data/error.ts';
 import type { LearnerState } from '../../runner/engine/learner/learner.ts';
 import { createRuntime } from '../../runner/engine/ort/create.ts';
 import type { Runtime } from '../../runner/engine/ort/runtime.ts';
+import { means } from '../support/means.ts';
 import { noWaiting, tinyDatasets, tinyPolicy, tinySpec } from '../support/tiny-policy.ts';
 
 interface Snapshot {
@@ -51,6 +52,7 @@ async function record(
   const snapshots: Snapshot[] = [];
   const host: Host = {
     clock: noWaiting,
+    alive: () => undefined,
     emit: (entry) => void entries.push(entry),
     progress: () => undefined,
     samples: async (lines) => void samples.push(...lines),
@@ -60,7 +62,7 @@ async function record(
   try {
     if (from !== undefined) await policy.learner.restore(from.state);
     spoil(await policy.learner.state());
-    await runCascade(spec, policy, tinyDatasets, host, from?.point);
+    await runCascade(spec, policy, tinyDatasets, means, host, from?.point);
     return { entries, samples, snapshots, final: copyOf(await policy.learner.state()) };
   } finally {
     policy[Symbol.dispose]();

@@ -6,6 +6,7 @@ import { evaluateSuite } from '../../runner/cascade/evaluate.ts';
 import { runCascade } from '../../runner/cascade/run.ts';
 import { createRuntime } from '../../runner/engine/ort/create.ts';
 import type { Runtime } from '../../runner/engine/ort/runtime.ts';
+import { means } from '../support/means.ts';
 import {
   noOutage,
   noWaiting,
@@ -26,12 +27,13 @@ async function mathEntries(math: Record<string, unknown>): Promise<Entry[]> {
   const nothing = async () => undefined;
   const host = {
     clock: noWaiting,
+    alive: () => undefined,
     emit: (entry: Entry) => void entries.push(entry),
     progress: () => undefined,
   };
   try {
     const spec = tinySpec({ sftSteps: 16, mathSteps: 2, math });
-    await runCascade(spec, policy, tinyDatasets, { ...host, samples: nothing, snapshot: nothing });
+    await runCascade(spec, policy, tinyDatasets, means, { ...host, samples: nothing, snapshot: nothing });
     return entries.filter((entry) => 'stage' in entry && entry.stage === 'math');
   } finally {
     policy[Symbol.dispose]();
@@ -62,7 +64,12 @@ it('a suite with top_k 1 evaluates as the greedy one', async () => {
   const [suite] = tinySpec().evaluate.suites;
   const value = async (sampling: Record<string, number>) => {
     const changed = { ...suite!, k: 1, sampling: { ...suite!.sampling, ...sampling } };
-    return evaluateSuite(policy, changed, tinyRows.test, { seed: 3, after: 'initial', outage: noOutage });
+    return evaluateSuite(policy, changed, tinyRows.test, {
+      seed: 3,
+      after: 'initial',
+      means,
+      outage: noOutage,
+    });
   };
   try {
     expect(await value({ top_k: 1 })).toEqual(await value({ temperature: 0 }));

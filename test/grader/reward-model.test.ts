@@ -11,6 +11,7 @@ import type { LoadedModel } from '../../runner/grader/read-model.ts';
 import { readModel } from '../../runner/grader/read-model.ts';
 import { RewardModel } from '../../runner/grader/reward-model.ts';
 import { createGrader } from '../../runner/rewards/grade.ts';
+import { createMeans } from '../../runner/rewards/means.ts';
 import { loadModel } from '../../runner/trainer/load-model.ts';
 import { Float64Decoder } from '../engine/models/float64-decoder.ts';
 import type { HfConfig } from '../engine/models/float64-decoder.ts';
@@ -165,7 +166,7 @@ test('the grader scores rows with it', async () => {
   const rewardModel = await RewardModel.create(runtime, chat);
   try {
     const rewardModels = new Map([[model, rewardModel.score.bind(rewardModel)]]);
-    const verifier = createGrader({ type: 'preference', model }, { rewardModels });
+    const verifier = createGrader({ type: 'preference', model }, createMeans({ rewardModels }));
     const expected = referenceValue(chat, chat.tokenizer.encodeExact('u:go\na:done\n'));
     expect(await verifier.grade({ prompt: 'go', answer: '' }, '<think>a</think>\ndone')).toMatchObject({
       ...{ status: 'scored', value: expect.closeTo(expected, 4) as number },
@@ -173,7 +174,9 @@ test('the grader scores rows with it', async () => {
   } finally {
     rewardModel[Symbol.dispose]();
   }
-  expect(() => createGrader({ type: 'preference', model })).toThrow(/reward model ckpt_0+ was not brought/);
+  expect(() => createGrader({ type: 'preference', model }, createMeans())).toThrow(
+    /reward model ckpt_0+ was not brought/,
+  );
 });
 
 test('a model with a language head is refused by name', async () => {

@@ -2,12 +2,13 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { createGrader } from '../../runner/rewards/grade.ts';
+import { means } from '../support/means.ts';
 import { noTestData, testData, testDataDir } from '../support/test-data.ts';
 
 const task = (answer: string) => ({ prompt: 'p', answer });
 
 describe('prefix', () => {
-  const grader = createGrader({ type: 'prefix' });
+  const grader = createGrader({ type: 'prefix' }, means);
   it.each([
     ['7,7,7,7', '', 0],
     ['7,7,7,7', '7,79', 3 / 8],
@@ -46,7 +47,7 @@ describe('prefix', () => {
 });
 
 describe('exact', () => {
-  const grader = createGrader({ type: 'exact' });
+  const grader = createGrader({ type: 'exact' }, means);
   it.each([
     ['yes', 'yes', 1],
     ['yes', ' yes\n', 1],

@@ -5,6 +5,7 @@ import { afterAll, expect, test } from 'vitest';
 import { grader as graderSchema } from '../../api/contract/grader.ts';
 import { secretReference } from '../../api/contract/outgoing.ts';
 import { createGrader } from '../../runner/rewards/grade.ts';
+import { createMeans } from '../../runner/rewards/means.ts';
 import { MissingSecret, resolveSecret } from '../../runner/rewards/secret.ts';
 import { withoutSecrets } from '../../runner/supervisor/trainer-process.ts';
 import { failedOutcome } from '../../runner/trainer/outcome.ts';
@@ -42,7 +43,7 @@ test('a missing one is named with how to give it, and fails the attempt as inval
   const grader = graderSchema.parse(posted);
   let error: unknown;
   try {
-    createGrader(grader, { env });
+    createGrader(grader, createMeans({ env }));
   } catch (thrown) {
     error = thrown;
   }

@@ -150,6 +150,7 @@ export const noOutage: OutagePolicy = {
   rewards: { unscored_at_most: 0, timeout: '1s', otherwise: 'fail' },
   clock: noWaiting,
   emit: () => undefined,
+  alive: () => undefined,
 };
 
 /** `tinyRows` by dataset id, as the cascade asks for them. */

@@ -46,6 +46,17 @@ export function changeSimilarity(before: FileTree, predicted: FileTree, gold: Fi
   return ratios.reduce((total, value) => total + value, 0) / ratios.length;
 }
 
+/** The whole change as one unified diff. Throws `TooMuchWork`. */
+export function changeDiff(before: FileTree, after: FileTree): string {
+  const work = new WorkBudget(LINE_WORK);
+  return [...changedPaths(before, after)]
+    .map((path) => {
+      const hunks = unifiedDiff(before.get(path) ?? [], after.get(path) ?? [], work);
+      return `--- ${before.has(path) ? `a/${path}` : '/dev/null'}\n+++ ${after.has(path) ? `b/${path}` : '/dev/null'}\n${hunks}`;
+    })
+    .join('\n');
+}
+
 /** difflib's ratio over characters, autojunk off; once that takes too long, the share of characters in matching lines. */
 function diffRatio(predicted: string, gold: string, { characters, lines }: Budgets): number {
   try {

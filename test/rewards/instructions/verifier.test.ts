@@ -3,10 +3,11 @@ import { describe, expect, it } from 'vitest';
 import type { InstructionRow } from '../../../api/contract/task.ts';
 import { createGrader } from '../../../runner/rewards/grade.ts';
 import { looseReadings } from '../../../runner/rewards/instructions/loose.ts';
+import { means } from '../../support/means.ts';
 import { verdicts } from '../../../runner/rewards/instructions/verdicts.ts';
 
-const strict = createGrader({ type: 'instructions', check: 'strict' });
-const loose = createGrader({ type: 'instructions', check: 'loose' });
+const strict = createGrader({ type: 'instructions', check: 'strict' }, means);
+const loose = createGrader({ type: 'instructions', check: 'loose' }, means);
 
 const row: InstructionRow = {
   prompt: 'Say it shortly.',

@@ -50,7 +50,7 @@ describe('hostile answers', () => {
     ['dividers', block('a.py', '=======\n'.repeat(20_000), ''), -1, -1],
   ])('%s', async (_, response, least, most) => {
     const start = performance.now();
-    const reward = await sweVerifier.grade(row, response);
+    const reward = await sweVerifier().grade(row, response);
     const took = performance.now() - start;
     expect(reward.status).not.toBe('unscored');
     const value = reward.status === 'unscored' ? Number.NaN : reward.value;
@@ -60,6 +60,6 @@ describe('hostile answers', () => {
   });
 
   it('the gold of the same row still is worth 1', async () => {
-    expect(await sweVerifier.grade(row, sweVerifier.goldResponse(row)!)).toMatchObject({ value: 1 });
+    expect(await sweVerifier().grade(row, sweVerifier().goldResponse(row)!)).toMatchObject({ value: 1 });
   });
 });

@@ -4,8 +4,10 @@ import { describe, expect, it } from 'vitest';
 import { mapRow } from '../../../api/contract/mapping.ts';
 import type { SweRow } from '../../../api/contract/task.ts';
 import { isPartial, sweFaults } from '../../../runner/rewards/swe/row.ts';
-import { LONGEST_ANSWER, sweVerifier } from '../../../runner/rewards/swe.ts';
+import { LONGEST_ANSWER, sweVerifier as createSweVerifier } from '../../../runner/rewards/swe.ts';
 import { noTestData, testData, testDataDir } from '../../support/test-data.ts';
+
+const sweVerifier = createSweVerifier();
 
 const A = [
   'def add(a, b):',

@@ -1,0 +1,45 @@
+// 1 where the program in the response passes every test of its row, else 0. Model code runs in the sandbox only, and never in
+// the process that decides (ADR 0016).
+import type { CodeLanguage } from '../../api/contract/grader.ts';
+import type { CodeRow, IoPair } from '../../api/contract/task.ts';
+import { answerPart } from './answer-part.ts';
+import { answerCode } from './code/answer-code.ts';
+import { functionTestReward } from './code/function-tests.ts';
+import { pairsReward } from './code/io-pairs.ts';
+import { goldCode } from './code/prompt-code.ts';
+import type { Reward } from './reward.ts';
+import { invalid, unscored } from './reward.ts';
+import type { Sandbox } from './sandbox/sandbox.ts';
+import type { Verifier } from './verifier.ts';
+
+/** Without a sandbox, or with one that cannot run the language, nothing is scored. */
+export const codeVerifier = (sandbox: Sandbox | undefined, language: CodeLanguage): Verifier<CodeRow> => ({
+  grade: (row, response) => codeReward(sandbox, language, row, response),
+  maxScore: () => 1,
+  goldResponse: (row) => goldCode(row, language),
+});
+
+async function codeReward(
+  sandbox: Sandbox | undefined,
+  language: CodeLanguage,
+  row: CodeRow,
+  response: string,
+): Promise<Reward> {
+  const part = answerPart(response);
+  const answer = part === undefined ? undefined : answerCode(part, language);
+  if (answer === undefined) return invalid('no_answer', 0, 'no code after the thinking block');
+  if (sandbox === undefined) return unscored('no_backend', 'no sandbox on this runner');
+  if (!sandbox.languages.includes(language))
+    return unscored('no_backend', sandbox.missing[language] ?? `no back end for ${language}`);
+  const pairs = wholeProgramPairs(row);
+  return pairs === undefined
+    ? functionTestReward(sandbox, language, row, answer)
+    : pairsReward(sandbox, language, pairs, answer);
+}
+
+/** With an entry point, pairs are arguments and result of a function. */
+const wholeProgramPairs = ({ tests, entry_point }: CodeRow): readonly IoPair[] | undefined => {
+  if (typeof tests === 'string' || entry_point !== undefined) return undefined;
+  const pairs = tests.filter((test) => typeof test !== 'string');
+  return pairs.length > 0 ? pairs : undefined;
+};

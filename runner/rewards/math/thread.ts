@@ -1,0 +1,65 @@
+// One thread that compares pairs, from its start to its end: it takes one pair at a time, on a clock of its own, and is
+// ended when it does not answer in time. It keeps the process alive only while a pair is with it.
+import { Worker } from 'node:worker_threads';
+import type { FromWorker, Pair } from './worker.ts';
+
+/** `timeout` and `crashed` are the end of the thread. */
+export type ThreadResult = 'equal' | 'different' | 'timeout' | 'crashed';
+
+/** Loading the engine; not on any pair's clock. */
+const startLimitMs = 60_000;
+/** A thread that asks for more is ended by Node, and the process lives on. */
+const resourceLimits = { maxOldGenerationSizeMb: 512, stackSizeMb: 4 };
+
+export class Thread {
+  readonly #worker: Worker;
+  readonly #started: Promise<boolean>;
+  #ended: Promise<unknown> | undefined;
+
+  constructor(entry: URL) {
+    // No flags of the parent: a flag that a thread does not take would end it.
+    this.#worker = new Worker(entry, { resourceLimits, execArgv: [] });
+    this.#worker.unref();
+    this.#started = this.#next(startLimitMs).then((message) => message === 'ready');
+  }
+
+  /** Never rejects; whatever went wrong with the thread is `crashed`. */
+  async compare(pair: Pair, limitMs: number): Promise<ThreadResult> {
+    this.#worker.ref();
+    try {
+      if (!(await this.#started)) return this.#end('crashed');
+      const answer = this.#next(limitMs);
+      this.#worker.postMessage(pair);
+      const message = await answer;
+      if (typeof message !== 'boolean') return this.#end(message === 'timeout' ? 'timeout' : 'crashed');
+      return message ? 'equal' : 'different';
+    } finally {
+      this.#worker.unref();
+    }
+  }
+
+  /** The thread's next message, its end, or that neither came in time. */
+  #next(limitMs: number): Promise<FromWorker | 'timeout' | 'ended'> {
+    return new Promise((resolve) => {
+      const settle = (result: FromWorker | 'timeout' | 'ended'): void => {
+        clearTimeout(timer);
+        this.#worker.off('message', settle).off('error', onEnd).off('exit', onEnd);
+        resolve(result);
+      };
+      const onEnd = (): void => settle('ended');
+      const timer = setTimeout(settle, limitMs, 'timeout');
+      this.#worker.on('message', settle).on('error', onEnd).on('exit', onEnd);
+    });
+  }
+
+  #end(result: ThreadResult): ThreadResult {
+    void this.close();
+    return result;
+  }
+
+  close(): Promise<unknown> {
+    this.#worker.on('error', () => undefined);
+    this.#ended ??= this.#worker.terminate();
+    return this.#ended;
+  }
+}

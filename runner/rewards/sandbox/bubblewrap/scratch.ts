@@ -1,0 +1,66 @@
+// The folder on our side of the wall: what sandboxes are given to read, and nothing they can write to.
+import { constants } from 'node:fs';
+import type { FileHandle } from 'node:fs/promises';
+import { chmod, copyFile, mkdtemp, open, rm, stat, unlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { systemCallFilter } from './system-calls.ts';
+
+export interface Scratch {
+  readonly pythonBoot: string;
+  readonly nodeBoot: string;
+  /** The Node.js that runs us, or a copy where strangers cannot reach it. */
+  readonly node: string;
+  /** A file that is gone from its folder: `write` for us, `read` for the sandbox, whose descriptor can only read. */
+  openInput(): Promise<{ write: FileHandle; read: FileHandle }>;
+  openFilter(): Promise<FileHandle>;
+  remove(): Promise<void>;
+}
+
+const OTHERS_EXECUTE = 0o001;
+
+/** Whether any user may execute this file: its own mode and that of every folder above it. */
+async function openToAll(path: string): Promise<boolean> {
+  const { mode } = await stat(path);
+  if ((mode & OTHERS_EXECUTE) === 0) return false;
+  return dirname(path) === path || openToAll(dirname(path));
+}
+
+async function reachableNode(folder: string): Promise<string> {
+  if (process.getuid?.() !== 0 || (await openToAll(process.execPath))) return process.execPath;
+  const copy = join(folder, 'node');
+  await copyFile(process.execPath, copy, constants.COPYFILE_FICLONE);
+  await chmod(copy, 0o555);
+  return copy;
+}
+
+/** Copied because sandboxes of root run as users who may not be able to read where we are installed. */
+async function boot(folder: string, name: string): Promise<string> {
+  const copy = join(folder, name);
+  await copyFile(join(import.meta.dirname, name), copy);
+  await chmod(copy, 0o444);
+  return copy;
+}
+
+export async function createScratch(): Promise<Scratch> {
+  const folder = await mkdtemp(join(tmpdir(), 'millrace-sandbox-'));
+  await chmod(folder, 0o711);
+  const filter = join(folder, 'filter');
+  await writeFile(filter, systemCallFilter());
+  let inputs = 0;
+  return {
+    pythonBoot: await boot(folder, 'boot.py'),
+    nodeBoot: await boot(folder, 'boot.mjs'),
+    node: await reachableNode(folder),
+    openInput: async () => {
+      const path = join(folder, `input-${inputs++}`);
+      const write = await open(path, 'wx', 0o444);
+      await write.chmod(0o444);
+      const read = await open(path, 'r');
+      await unlink(path);
+      return { write, read };
+    },
+    openFilter: () => open(filter, 'r'),
+    remove: () => rm(folder, { recursive: true, force: true }),
+  };
+}

@@ -29,11 +29,15 @@ async function grade(workers: MathWorkers, gold: string, response: string): Prom
   if (part === undefined) return invalid('no_answer', 0, 'the thinking block does not end');
   const bare = part.trim().length <= bareAnswerLength ? part : undefined;
   if (bare !== undefined && compareHere(gold, bare) === true) return scored(1);
-  const given = responseAnswer(part) ?? (bare !== undefined && isFormula(bare.trim()) ? bare : undefined);
+  const given = responseAnswer(part) ?? (bare !== undefined && isBareFormula(bare) ? bare : undefined);
   if (given === undefined) return invalid('no_answer', 0, 'no answer was found in the response');
   const known = compareHere(gold, given);
   return known === undefined ? compareThere(workers, gold, given) : scored(known ? 1 : 0, {}, read(given));
 }
+
+/** A formula without dollars around it and without words. */
+const isBareFormula = (text: string): boolean =>
+  isFormula(text.trim()) && !/\s[A-Za-z]{2}|[A-Za-z]{2}\s/.test(text.trim().replace(/\\[A-Za-z]+/g, '\\'));
 
 const read = (given: string): string => `the answer was read as ${JSON.stringify(given.slice(0, 200))}`;
 

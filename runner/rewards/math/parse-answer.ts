@@ -11,17 +11,8 @@ const maxDepth = 8;
 
 /** Undefined for an empty or overlong answer. */
 export function parseAnswer(source: string): Value | undefined {
-  const choice = labelledChoice(source);
-  if (choice !== undefined) return { kind: 'expression', text: choice, unit: '' };
   const text = normaliseLatex(source);
   return text === undefined || text === '' ? undefined : parseValue(text, 0);
-}
-
-/** "(B) 12" and "B. 12" choose B; where a second letter is named nothing is chosen. */
-function labelledChoice(source: string): string | undefined {
-  const [, letter, rest] =
-    /^[\s$]*(?:\\[a-z]+\s*\{\s*)?\(?([A-J])[).]\s*\}?\s+([^\s=+*/-].*)$/s.exec(source) ?? [];
-  return rest === undefined || /(?<![A-Za-z\\])[A-J](?![A-Za-z])/.test(rest) ? undefined : letter;
 }
 
 function parseValue(text: string, depth: number): Value {

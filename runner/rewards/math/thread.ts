@@ -1,7 +1,8 @@
 // One thread that compares pairs, from its start to its end: it takes one pair at a time, on a clock of its own, and is
 // ended when it does not answer in time. It keeps the process alive only while a pair is with it.
 import { Worker } from 'node:worker_threads';
-import type { FromWorker, Pair } from './worker.ts';
+import type { Pair } from './pair.ts';
+import type { FromWorker } from './worker.ts';
 
 /** `timeout` and `crashed` are the end of the thread. */
 export type ThreadResult = 'equal' | 'different' | 'timeout' | 'crashed';

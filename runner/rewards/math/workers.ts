@@ -5,7 +5,7 @@
 // it was the pair's; if not, ours (a machine too busy, a package that does not load).
 import { Thread } from './thread.ts';
 import type { ThreadResult } from './thread.ts';
-import type { Pair } from './worker.ts';
+import type { Pair } from './pair.ts';
 
 export interface MathWorkersOptions {
   /** Threads at most; they start when they are needed. Each takes about 100 MB. */

@@ -104,6 +104,8 @@ describe('as models write it', () => {
     ['interval plain', '[0,1)', 'The domain is [0, 1).', 1],
     ['polynomial plain', 'x^2+1', 'The polynomial is x^2 + 1.', 1],
     ['polynomial plain 2', '2x+3', 'Therefore f(x) = 2x + 3', 1],
+    ['an initial is no choice', 'B. Stone', raw`\boxed{B. Wood}`, 0],
+    ['an initial of the same name', 'B. Stone', raw`\boxed{B. Stone}`, 1],
     ['two choices', 'B', 'The answer is (A) and (B)', 0],
     ['two choices b', 'A', raw`\boxed{(A) or (B)}`, 0],
     ['two choices c', 'A', raw`\boxed{A. B}`, 0],

@@ -16,11 +16,14 @@ export class Thread {
   readonly #worker: Worker;
   readonly #started: Promise<boolean>;
   #ended: Promise<unknown> | undefined;
+  #dead = false;
 
   constructor(entry: URL) {
     // No flags of the parent: a flag that a thread does not take would end it.
     this.#worker = new Worker(entry, { resourceLimits, execArgv: [] });
     this.#worker.unref();
+    // Also between pairs: without a listener its error would end the process.
+    this.#worker.on('error', () => undefined).on('exit', () => (this.#dead = true));
     this.#started = this.#next(startLimitMs).then((message) => message === 'ready');
   }
 
@@ -28,7 +31,7 @@ export class Thread {
   async compare(pair: Pair, limitMs: number): Promise<ThreadResult> {
     this.#worker.ref();
     try {
-      if (!(await this.#started)) return this.#end('crashed');
+      if (!(await this.#started) || this.#dead) return this.#end('crashed');
       const answer = this.#next(limitMs);
       this.#worker.postMessage(pair);
       const message = await answer;
@@ -59,7 +62,6 @@ export class Thread {
   }
 
   close(): Promise<unknown> {
-    this.#worker.on('error', () => undefined);
     this.#ended ??= this.#worker.terminate();
     return this.#ended;
   }

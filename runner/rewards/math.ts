@@ -5,7 +5,7 @@ import { answerPart } from './answer-part.ts';
 import { anyAlgebra, isFormula, noAlgebra } from './math/algebra.ts';
 import { sameAnswer } from './math/compare.ts';
 import { goldAnswer, responseAnswer } from './math/extract.ts';
-import { parseAnswer } from './math/parse-answer.ts';
+import { readPair } from './math/pair.ts';
 import type { MathWorkers } from './math/workers.ts';
 import type { Reward } from './reward.ts';
 import { invalid, scored, unscored } from './reward.ts';
@@ -29,30 +29,34 @@ async function grade(workers: MathWorkers, gold: string, response: string): Prom
   if (part === undefined) return invalid('no_answer', 0, 'the thinking block does not end');
   const bare = part.trim().length <= bareAnswerLength ? part : undefined;
   if (bare !== undefined && compareHere(gold, bare) === true) return scored(1);
-  const given = responseAnswer(part) ?? (bare !== undefined && isFormula(bare.trim()) ? bare : undefined);
+  const given = responseAnswer(part) ?? (bare !== undefined && isBareFormula(bare) ? bare : undefined);
   if (given === undefined) return invalid('no_answer', 0, 'no answer was found in the response');
   const known = compareHere(gold, given);
-  return known === undefined ? compareThere(workers, gold, given) : scored(known ? 1 : 0, {}, read(given));
+  return known === undefined ? compareThere(workers, gold, given) : scored(known ? 1 : 0, {}, readAs(given));
 }
 
-const read = (given: string): string => `the answer was read as ${JSON.stringify(given.slice(0, 200))}`;
+/** A formula without dollars around it and without words. */
+const isBareFormula = (text: string): boolean =>
+  isFormula(text.trim()) && !/\s[A-Za-z]{2}|[A-Za-z]{2}\s/.test(text.trim().replace(/\\[A-Za-z]+/g, '\\'));
+
+const readAs = (given: string): string => `the answer was read as ${JSON.stringify(given.slice(0, 200))}`;
 
 /** Undefined where only algebra can tell. */
 function compareHere(gold: string, given: string): boolean | undefined {
-  const [wanted, found] = [parseAnswer(gold), parseAnswer(given)];
-  if (wanted === undefined || found === undefined) return false;
-  if (sameAnswer(wanted, found, noAlgebra)) return true;
-  return sameAnswer(wanted, found, anyAlgebra) ? undefined : false;
+  const read = readPair({ gold, given });
+  if (read === undefined) return false;
+  if (sameAnswer(...read, noAlgebra)) return true;
+  return sameAnswer(...read, anyAlgebra) ? undefined : false;
 }
 
 async function compareThere(workers: MathWorkers, gold: string, given: string): Promise<Reward> {
   switch (await workers.compare({ gold, given })) {
     case 'equal':
-      return scored(1, {}, read(given));
+      return scored(1, {}, readAs(given));
     case 'different':
-      return scored(0, {}, read(given));
+      return scored(0, {}, readAs(given));
     case 'too_costly':
-      return invalid('timeout', 0, `${read(given)}; comparing it took longer than its time limit`);
+      return invalid('timeout', 0, `${readAs(given)}; comparing it took longer than its time limit`);
     case 'down':
       return unscored(
         'verifier_down',

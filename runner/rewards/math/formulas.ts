@@ -15,6 +15,18 @@ export function formulas(text: string): Found[] {
   return [...text.matchAll(formulaPattern)].map((match) => {
     const end = match.index + match[0].length;
     const percent = percentAfter.test(text.slice(end, end + 12)) ? '%' : '';
-    return { content: match.slice(1).find((part) => part !== undefined)! + percent, start: match.index, end };
+    const content =
+      match[4] === undefined ? match.slice(1).find((part) => part !== undefined)! : lastRow(match[4]);
+    return { content: content + percent, start: match.index, end };
   });
 }
+
+/** Of an aligned derivation, what its last row says. */
+const lastRow = (rows: string): string =>
+  rows
+    .trim()
+    .replace(/\\\\$/, '')
+    .split('\\\\')
+    .at(-1)!
+    .replace(/^\s*&?\s*=/, '')
+    .replaceAll('&', '');

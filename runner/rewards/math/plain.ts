@@ -4,7 +4,7 @@ import { formulas } from './formulas.ts';
 
 const attachedUnit = '(?:mm|cm|km|m|kg|g)[²³]?';
 const plainNumber = new RegExp(
-  String.raw`(?<=^|[\s:*"=])[$€£]?-?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?%?(?:${attachedUnit})?(?=$|,\s|,$|[.;:!?](?!\d)|[\s*"€$])`,
+  String.raw`(?<=^|[\s:*"=])(?:-?(?:\d+ )?\d+/\d+(?!/)|[$€£]?-?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?[%°]?(?:${attachedUnit})?)(?=$|,\s|,$|[.;:!?](?!\d)|[\s*"€$])`,
   'g',
 );
 /** An operator, or the comma of a list of numbers. */
@@ -40,15 +40,18 @@ function trailingFormula(line: string): string | undefined {
   const rest = line.slice(lastWord === undefined ? 0 : lastWord.index + lastWord[0].length);
   const formula = rest.replace(/^[\s:*"`]+|[\s*"`.;,!]+$/g, '');
   if (!/^[^=:*/^,]/.test(formula) || !/[0-9A-Za-z]/.test(formula)) return undefined;
-  return /\\[A-Za-z]|[=<>≤≥^/]|\d\s*[-+*]\s*\d|[a-z]\s*[-+*]|[-+*]\s*[a-z]|\(/.test(formula)
+  return /\\[A-Za-z]|[=<>≤≥^/]|\d\s*[-+*]\s*\d|[a-z]\s*[-+*]|[-+*]\s*[a-z]|[([√π²³°±]/.test(formula)
     ? formula
     : undefined;
 }
 
+/** Stars around words and numbers, not between them. */
+const emphasis = /(?<=^|[\s(])\*{1,2}(?=\S)|(?<=\S)\*{1,2}(?=$|[\s.,;:!?)])/g;
+
 /** What stands behind the last formula on the last line; formulas are not searched for numbers. */
 function lastPlainText(text: string, formula: Found | undefined): string {
   const trimmed = text.trimEnd();
-  return trimmed.slice(Math.max(trimmed.lastIndexOf('\n') + 1, formula?.end ?? 0));
+  return trimmed.slice(Math.max(trimmed.lastIndexOf('\n') + 1, formula?.end ?? 0)).replace(emphasis, '');
 }
 
 /** The last formula or the last plain expression, whichever stands later. */

@@ -1,7 +1,8 @@
 // One thread that compares pairs, from its start to its end: it takes one pair at a time, on a clock of its own, and is
 // ended when it does not answer in time. It keeps the process alive only while a pair is with it.
 import { Worker } from 'node:worker_threads';
-import type { FromWorker, Pair } from './worker.ts';
+import type { Pair } from './pair.ts';
+import type { FromWorker } from './worker.ts';
 
 /** `timeout` and `crashed` are the end of the thread. */
 export type ThreadResult = 'equal' | 'different' | 'timeout' | 'crashed';
@@ -15,11 +16,14 @@ export class Thread {
   readonly #worker: Worker;
   readonly #started: Promise<boolean>;
   #ended: Promise<unknown> | undefined;
+  #dead = false;
 
   constructor(entry: URL) {
     // No flags of the parent: a flag that a thread does not take would end it.
     this.#worker = new Worker(entry, { resourceLimits, execArgv: [] });
     this.#worker.unref();
+    // Also between pairs: without a listener its error would end the process.
+    this.#worker.on('error', () => undefined).on('exit', () => (this.#dead = true));
     this.#started = this.#next(startLimitMs).then((message) => message === 'ready');
   }
 
@@ -27,7 +31,7 @@ export class Thread {
   async compare(pair: Pair, limitMs: number): Promise<ThreadResult> {
     this.#worker.ref();
     try {
-      if (!(await this.#started)) return this.#end('crashed');
+      if (!(await this.#started) || this.#dead) return this.#end('crashed');
       const answer = this.#next(limitMs);
       this.#worker.postMessage(pair);
       const message = await answer;
@@ -58,7 +62,6 @@ export class Thread {
   }
 
   close(): Promise<unknown> {
-    this.#worker.on('error', () => undefined);
     this.#ended ??= this.#worker.terminate();
     return this.#ended;
   }

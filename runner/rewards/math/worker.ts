@@ -2,14 +2,9 @@
 // no limit: who waits for it ends it.
 import { parentPort } from 'node:worker_threads';
 import { sameAnswer } from './compare.ts';
-import { parseAnswer } from './parse-answer.ts';
+import type { Pair } from './pair.ts';
+import { readPair } from './pair.ts';
 import { symbolicAlgebra } from './symbolic.ts';
-
-/** Texts of answers, as extracted. */
-export interface Pair {
-  readonly gold: string;
-  readonly given: string;
-}
 
 /** `ready` once, when the engine is loaded and warm, then a boolean for each pair. */
 export type FromWorker = 'ready' | boolean;
@@ -19,9 +14,9 @@ if (port === null) throw new Error('this file is a thread of MathWorkers; it can
 
 const algebra = symbolicAlgebra();
 
-function same({ gold, given }: Pair): boolean {
-  const [wanted, found] = [parseAnswer(gold), parseAnswer(given)];
-  return wanted !== undefined && found !== undefined && sameAnswer(wanted, found, algebra);
+function same(pair: Pair): boolean {
+  const read = readPair(pair);
+  return read !== undefined && sameAnswer(read[0], read[1], algebra);
 }
 
 port.on('message', (pair: Pair) => port.postMessage(same(pair) satisfies FromWorker));

@@ -1,11 +1,11 @@
 // Threads that compare formulas, for a whole process. A pair that takes too long costs its own time and its thread, which
 // is replaced; pairs on other threads do not notice, and the clock of those in the queue does not run.
 //
-// Whose fault a lost pair is, a canary tells: an easy pair, on a fresh thread, under the same limit. If that is answered
+// Whose fault a lost pair is, a canary tells: an easy pair, on another thread, under the same limit. If that is answered
 // it was the pair's; if not, ours (a machine too busy, a package that does not load).
 import { Thread } from './thread.ts';
 import type { ThreadResult } from './thread.ts';
-import type { Pair } from './worker.ts';
+import type { Pair } from './pair.ts';
 
 export interface MathWorkersOptions {
   /** Threads at most; they start when they are needed. Each takes about 100 MB. */
@@ -67,8 +67,14 @@ export class MathWorkers {
     const result = await thread.compare(pair, this.#limitMs);
     this.#busy.delete(thread);
     if ((result === 'equal' || result === 'different') && !this.#closed) this.#idle.push(thread);
-    else this.#end(thread);
+    else this.#replace(thread);
     return result;
+  }
+
+  /** The next thread loads while others work; those that are loaded are taken first. */
+  #replace(thread: Thread): void {
+    this.#end(thread);
+    if (!this.#closed) this.#idle.unshift(new Thread(this.#entry));
   }
 
   #end(thread: Thread): void {

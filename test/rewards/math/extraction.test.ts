@@ -2,6 +2,8 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { rewardOf, valueOf } from './verify.ts';
 
+const raw = String.raw;
+
 describe('which part is the answer', () => {
   it.each([
     ['the last box counts', '7', 'First \\boxed{5}, no: \\boxed{7}.', 1],
@@ -38,6 +40,102 @@ describe('which part is the answer', () => {
       expect(await rewardOf('5', response)).toMatchObject({ status: 'invalid', code: 'no_answer', value: 0 });
     },
   );
+});
+
+describe('as models write it', () => {
+  it.each<[string, string, string, 0 | 1]>([
+    ['unfenced latex, whole', raw`\frac{9}{7}`, raw`\dfrac{9}{7}`, 1],
+    ['unfenced latex at end of sentence', raw`\frac{9}{7}`, raw`Adding both, the value is \dfrac{9}{7}.`, 1],
+    ['unfenced latex other', raw`\frac{7}{9}`, raw`Adding both, the value is \dfrac{9}{7}.`, 0],
+    ['unfenced sqrt', raw`3\sqrt{13}`, raw`so the distance is 3\sqrt{13}`, 1],
+    ['unfenced sqrt plain', raw`\sqrt{\frac{1}{n}}`, `The result is sqrt(1/n).`, 1],
+    ['unfenced sqrt plain differs', raw`\sqrt{\frac{1}{n}}`, `The result is sqrt(2/n).`, 0],
+    ['bold', '73', 'So we get **73**', 1],
+    ['bold', '73', 'So we get **73**.', 1],
+    ['bold differs', '73', 'So we get **74**.', 0],
+    ['bold eq', '73', '**x = 73**', 1],
+    ['boxed text', '13', raw`\boxed{\text{13}}`, 1],
+    ['boxed text', '13', raw`$\text{13}$`, 1],
+    ['text unfenced', '13', raw`\text{13}`, 1],
+    ['boxed text unit', '13', raw`\boxed{13\text{ apples}}`, 1],
+    ['final answer bold', '73', '**Final Answer**\n\n**73**', 1],
+    [
+      'Final answer box',
+      '73',
+      raw`**Final Answer**
+\[ \boxed{73} \]`,
+      1,
+    ],
+    ['answer with formula later', '12', raw`Thus the answer is $3 \cdot 4 = 12$.`, 1],
+    ['equation last', '5', raw`Solving gives x = 5`, 1],
+    ['equation last', '5', raw`Solving gives x = 5.`, 1],
+    ['eq last wrong', '5', raw`Solving gives x = 6.`, 0],
+    ['align', '28\\%', raw`\begin{align*} L &= \frac{28}{100} \\ &= 28\% \end{align*}`, 1],
+    ['two boxes and', '1,-2', raw`The solutions are $\boxed{1}$ and $\boxed{-2}$.`, 1],
+    ['two boxes and', '-2', raw`The solutions are $\boxed{1}$ and $\boxed{-2}$.`, 0],
+    ['two boxes but', '-2', raw`I thought $\boxed{1}$ but then $\boxed{-2}$.`, 1],
+    ['two boxes or', '2', raw`It is \boxed{2} or \boxed{3}.`, 0],
+    ['same twice', '3/2', raw`\boxed{1.5}, or \boxed{\frac32}`, 1],
+    ['boxed inside think only', '5', raw`<think>\boxed{5}</think>`, 0],
+    ['box with latex newline', '5', '\\boxed{\n5\n}', 1],
+    ['#### with dollars', '18', '#### $18', 1],
+    ['#### trailing', '18', '#### 18.', 1],
+    ['#### differs', '18', '#### 19', 0],
+    ['the answer is:', '18', 'The answer is: 18', 1],
+    ['answer = ', '18', 'Answer = 18', 1],
+    ['answer: bold', '18', '**Answer: 18**', 1],
+    ['answer is bold', '18', 'The answer is **18**.', 1],
+    ['correct answer is (B)', 'B', 'The correct answer is (B).', 1],
+    ['correct answer is B', 'B', 'The correct answer is B.', 1],
+    ['correct answer is B) text', 'B', 'The correct answer is B) 12', 1],
+    ['boxed B. 12', 'B', raw`\boxed{B. 12}`, 1],
+    ['boxed \text{B) 12}', 'B', raw`\boxed{\text{B) } 12}`, 1],
+    ['negative', '-5', 'So the total is -5', 1],
+    ['money', '18', 'She has $18 left.', 1],
+    ['money comma', '1800', 'She has $1,800 left.', 1],
+    ['money wrong', '18', 'She has $180 left.', 0],
+    ['two numbers', '18', 'He buys 3 bags for 18 dollars', 1],
+    ['percent', '28%', 'The loss is 28%.', 1],
+    ['percent prose', '28\\%', 'The loss is 28 percent.', 1],
+    ['fraction plain', '1/2', 'The probability is 1/2.', 1],
+    ['fraction plain wrong', '2', 'The probability is 1/2.', 0],
+    ['mixed', '7/2', 'It took 3 1/2 hours', 1],
+    ['tuple plain', '(3,4)', 'The point is (3, 4).', 1],
+    ['interval plain', '[0,1)', 'The domain is [0, 1).', 1],
+    ['polynomial plain', 'x^2+1', 'The polynomial is x^2 + 1.', 1],
+    ['polynomial plain 2', '2x+3', 'Therefore f(x) = 2x + 3', 1],
+    ['an initial is no choice', 'B. Stone', raw`\boxed{B. Wood}`, 0],
+    ['an initial of the same name', 'B. Stone', raw`\boxed{B. Stone}`, 1],
+    ['two choices', 'B', 'The answer is (A) and (B)', 0],
+    ['two choices b', 'A', raw`\boxed{(A) or (B)}`, 0],
+    ['two choices c', 'A', raw`\boxed{A. B}`, 0],
+    ['choice differs', 'C', raw`\boxed{B. 12}`, 0],
+    ['mixed not its whole', '3', 'It took 3 1/2 hours', 0],
+    ['star product', '6', 'So 2 *3* 1', 0],
+    ['word answer', 'Evelyn', 'Evelyn', 1],
+    ['word answer boxed', '\\text{Evelyn}', '\\boxed{Evelyn}', 1],
+    ['word answer stated', '\\text{Evelyn}', 'The answer is Evelyn.', 1],
+    ['word wrong', '\\text{Evelyn}', 'The answer is Carla.', 0],
+    ['list in prose', '3,5,7', 'The answer is 3, 5, and 7.', 1],
+    ['list not prose', '7', 'The answer is 3, 5, and 7.', 0],
+    ['hope', '\\frac{1}{2}', 'Final Answer: The final answer is $\\frac{1}{2}$. I hope it is correct.', 1],
+    ['degree', '90', 'The angle is $90^\\circ$.', 1],
+    ['degree sign', '90^\\circ', 'The angle is 90°.', 1],
+    ['im_end', '7', 'The answer is 7<|im_end|>', 1],
+    ['no answer', '5', 'I cannot tell.', 0],
+    ['year', '5', 'In 2004 he had 5 apples.', 1],
+    ['answer empty', '5', 'The answer is ', 0],
+    ['answer in next line', '5', 'The answer is\n\n5', 1],
+    ['answer in next line display', raw`\frac12`, 'The answer is:\n\\[\n\\frac{1}{2}\n\\]', 1],
+    ['boxed with dollar', '\\$36', raw`\boxed{\$36}`, 1],
+    ['unicode', '2\\sqrt{3}', 'The length is 2√3.', 1],
+    ['unicode pi', '2\\pi', 'The area is 2π.', 1],
+    ['unicode minus', '-3', 'The answer is −3.', 1],
+    ['x squared unicode', 'x^2', 'It is x².', 1],
+    ['sci', '6.72\\times 10^{-5}', 'It is 6.72 × 10^{-5}.', 1],
+  ])('%s: gold %s in %j', async (_, gold, response, value) => {
+    expect(await valueOf(gold, response)).toBe(value);
+  });
 });
 
 describe('hostile answers', () => {

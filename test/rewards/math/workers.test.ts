@@ -76,6 +76,16 @@ it('a thread that dies of one pair only: tried twice, then the pair’s fault', 
   expect(await pool.compare(equal)).toBe('equal');
 });
 
+it('a thread that died between two pairs is nobody’s fault', async () => {
+  const source = `${port} port.on('message', () => { port.postMessage(true); setTimeout(() => process.exit(1), 1); }); port.postMessage('ready');`;
+  const pool = workers({ size: 1, limitMs: 2_000, entry: program(source) });
+  for (let pair = 0; pair < 3; pair++) {
+    expect(await pool.compare(equal)).toBe('equal');
+    // Nothing shows from outside that the thread has ended; too short a wait only tests its end under a pair.
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+});
+
 it('the verifier calls a pair that costs too much invalid, by the answer’s fault', async () => {
   const { grade } = mathVerifier(workers({ size: 1, limitMs }));
   expect(await grade({ prompt: 'p', answer: '1' }, '\\boxed{100000!}')).toMatchObject({

@@ -1,0 +1,29 @@
+// The two answers of a comparison, read. What a response says depends on the gold in one point: beside a gold that is the
+// letter of a choice, "(B) 12" chooses B; beside any other it is the text that it is.
+import { parseAnswer } from './parse-answer.ts';
+import type { Value } from './value.ts';
+
+/** Texts of answers, as extracted. */
+export interface Pair {
+  readonly gold: string;
+  readonly given: string;
+}
+
+/** Undefined where one of the two is empty or too long. */
+export function readPair({ gold, given }: Pair): readonly [gold: Value, given: Value] | undefined {
+  const wanted = parseAnswer(gold);
+  if (wanted === undefined) return undefined;
+  const found = (isChoice(wanted) ? labelledChoice(given) : undefined) ?? parseAnswer(given);
+  return found && [wanted, found];
+}
+
+const isChoice = (value: Value): boolean => value.kind === 'expression' && /^[A-J]$/.test(value.text);
+
+/** "(B) 12" and "B. 12" choose B; where a second letter is named nothing is chosen. */
+function labelledChoice(source: string): Value | undefined {
+  const [, letter, rest] =
+    /^[\s$]*(?:\\[a-z]+\s*\{\s*)?\(?([A-J])[).]\s*\}?\s+([^\s=+*/-].*)$/s.exec(source) ?? [];
+  return rest === undefined || /(?<![A-Za-z\\])[A-J](?![A-Za-z])/.test(rest) ? undefined : choice(letter!);
+}
+
+const choice = (letter: string): Value => ({ kind: 'expression', text: letter, unit: '' });

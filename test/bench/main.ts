@@ -9,11 +9,13 @@ import { parseArgs } from 'node:util';
 import { vulkanDevices } from '../../infra/gpu-bundle/vulkan-devices.ts';
 import type { Provider } from '../../runner/engine/ort/runtime.ts';
 import { engineBench, type EngineBenchOptions } from './engine.ts';
+import { rewardsBench } from './rewards.ts';
 import { formatResults } from './report.ts';
 import type { BenchReport, BenchResult } from './report.ts';
 
 const benches: Readonly<Record<string, (options: EngineBenchOptions) => Promise<BenchResult[]>>> = {
   engine: engineBench,
+  rewards: rewardsBench,
 };
 const providers: readonly Provider[] = ['cpu', 'webgpu', 'cuda'];
 

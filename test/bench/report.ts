@@ -4,7 +4,7 @@ import type { Provider } from '../../runner/engine/ort/runtime.ts';
 
 export interface BenchResult {
   readonly name: string;
-  /** Median of `n` measurements, `min` and `max` their extremes. */
+  /** Median of `n` measurements (or the percentile that the name says), `min` and `max` their extremes. */
   readonly value: number;
   readonly unit: string;
   readonly n: number;
@@ -51,6 +51,19 @@ export function summary(
     goal,
     floor,
   };
+}
+
+/** The value below which the share `of` of the measurements lies, instead of their median. */
+export function percentile(
+  name: string,
+  unit: string,
+  of: number,
+  values: readonly number[],
+  { goal = null }: { goal?: number | null } = {},
+): BenchResult {
+  const sorted = [...values].sort((a, b) => a - b);
+  const value = sorted[Math.floor(of * (sorted.length - 1))]!;
+  return { ...summary(name, unit, values, { goal }), value };
 }
 
 /** For people: one line a result. */

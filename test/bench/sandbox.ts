@@ -6,6 +6,7 @@ import type { CodeLanguage } from '../../api/contract/grader.ts';
 import { openSandbox } from '../../runner/rewards/sandbox/open.ts';
 import type { BackEnd, Program, Sandbox } from '../../runner/rewards/sandbox/sandbox.ts';
 import type { BenchResult } from './report.ts';
+import { percentile, summary } from './report.ts';
 
 const START_GOAL_MILLISECONDS = 80;
 
@@ -20,12 +21,6 @@ async function milliseconds(sandbox: Sandbox, program: Program): Promise<number>
   if (run.status !== 'exited' || run.stdout !== 'hello\n')
     throw new Error(`a run failed: ${JSON.stringify(run)}`);
   return performance.now() - before;
-}
-
-function percentile(name: string, share: number, samples: number[], goal: number | null): BenchResult {
-  const sorted = samples.toSorted((a, b) => a - b);
-  const at = (of: number) => sorted[Math.floor(of * (sorted.length - 1))] ?? NaN;
-  return { name, value: at(share), unit: 'ms', n: samples.length, min: at(0), max: at(1), goal, floor: null };
 }
 
 async function inTurn(runs: number, sandbox: Sandbox, program: Program): Promise<number[]> {
@@ -52,20 +47,11 @@ async function ofLanguage(
   const rate = (2 * runs) / ((performance.now() - before) / 1000) / availableParallelism();
   const goal = language === 'python' ? START_GOAL_MILLISECONDS : null;
   return [
-    percentile(`${name}_cold_p50`, 0.5, cold, goal),
-    percentile(`${name}_cold_p99`, 0.99, cold, null),
-    percentile(`${name}_p50`, 0.5, started, goal),
-    percentile(`${name}_p99`, 0.99, started, null),
-    {
-      name: `${name}_rate`,
-      value: rate,
-      unit: 'runs/s/core',
-      n: 1,
-      min: rate,
-      max: rate,
-      goal: null,
-      floor: null,
-    },
+    percentile(`${name}_cold_p50`, 'ms', 0.5, cold),
+    percentile(`${name}_cold_p99`, 'ms', 0.99, cold),
+    percentile(`${name}_p50`, 'ms', 0.5, started, { goal }),
+    percentile(`${name}_p99`, 'ms', 0.99, started),
+    summary(`${name}_rate`, 'runs/s/core', [rate]),
   ];
 }
 

@@ -8,7 +8,7 @@ import type { ThreadResult } from './thread.ts';
 import type { Pair } from './pair.ts';
 
 export interface MathWorkersOptions {
-  /** Threads at most; they start when they are needed. Each takes about 100 MB. */
+  /** Pairs at a time; as many again may be at work that have proved slow. A thread takes about 100 MB and starts when needed. */
   readonly size?: number;
   /** Wall time of a pair, from when a thread takes it up. */
   readonly limitMs?: number;
@@ -18,6 +18,9 @@ export interface MathWorkersOptions {
 
 /** `too_costly`: the pair's own fault. `down`: ours. */
 export type PairVerdict = 'equal' | 'different' | 'too_costly' | 'down';
+
+/** Most pairs take a few milliseconds. */
+const slowMs = 200;
 
 const canary: Pair = { gold: '\\frac{x+2}{7}', given: '\\frac{x}{7}+\\frac{2}{7}' };
 
@@ -30,6 +33,8 @@ export class MathWorkers {
   readonly #busy = new Set<Thread>();
   readonly #queue: (() => void)[] = [];
   #slots = 0;
+  /** Pairs that gave their slot back and are still at work; at most as many as there are slots. */
+  #slow = 0;
   #closed = false;
 
   constructor({
@@ -45,11 +50,30 @@ export class MathWorkers {
   /** Never rejects for what a pair holds. After `close` every pair is `down`. */
   async compare(pair: Pair): Promise<PairVerdict> {
     await this.#slot();
+    const turn = this.#turn();
     try {
       return this.#closed ? 'down' : await this.#judge(pair);
     } finally {
-      this.#release();
+      turn.end();
     }
+  }
+
+  /** Holds the slot that was taken, until its end or until the pair proves slow: then others have it. */
+  #turn(): { end(): void } {
+    let isSlow = false;
+    const slow = setTimeout(() => {
+      if (this.#slow >= this.#size) return;
+      isSlow = true;
+      this.#slow++;
+      this.#release();
+    }, slowMs);
+    return {
+      end: () => {
+        clearTimeout(slow);
+        if (isSlow) this.#slow--;
+        else this.#release();
+      },
+    };
   }
 
   async #judge(pair: Pair): Promise<PairVerdict> {

@@ -150,7 +150,9 @@ function run(config, answer, counts) {
     if (answer.gone !== undefined) throw answer.gone;
     counts.passed += 1;
   };
-  const use = typeof require === 'function' ? require : undefined;
+  const use = typeof require === 'function' ? require : quickJsRequire;
+  if (use === quickJsRequire && /\b(?:async|await|Promise)\b/.test(textOf(config)))
+    throw new Error('tests that wait need Node.js'); // nothing here would tell when they are done
   const program = compiledTests(textOf(config), config.language);
   return program(namesOf(answer, config.entry), use, { exports: {} }, {}, passed);
 }

@@ -72,8 +72,8 @@ export interface Sandbox {
    * Two programs in two sandboxes that share nothing but a byte stream, for one turn. Under bubblewrap it is descriptor 4
    * of each, blocking (Python `os.read(4, n)`, Node `fs.readSync(4, buffer)`); it ends (reads give 0 bytes) when the other
    * one has gone. In QuickJS it is `host.readLine()` (blocks; undefined at the end) and `host.write(4, text)`.
-   * When the judge exits or is stopped, the candidate is stopped with it (`signal`), also one that was about to exit; the
-   * reverse does not hold. A candidate that reached a limit says which.
+   * When the judge exits or is stopped, the candidate is stopped with it (`signal`); the reverse does
+   * not hold. One that ended before, or reached a limit, says so.
    */
   converse(judge: Program, candidate: Program): Promise<Conversation>;
   /** A known program under the limits of every run. Not `undefined`: why it failed, so that odd runs are our fault. */

@@ -1,4 +1,5 @@
 // The strong back end: processes in namespaces of their own, by bubblewrap (https://github.com/containers/bubblewrap).
+import { setTimeout as wait } from 'node:timers/promises';
 import type { CodeLanguage } from '../../../../api/contract/grader.ts';
 import type { Executor, LimitedProgram } from '../executor.ts';
 import { down } from '../executor.ts';
@@ -15,6 +16,9 @@ const runtimeOf: Readonly<Record<CodeLanguage, Runtime>> = {
   javascript: 'node',
   typescript: 'node',
 };
+
+/** How long the end of a program that has closed its side of a conversation may take. */
+const ENDING_MILLISECONDS = 1000;
 
 /** `limits` are those that started interpreters wait under. */
 export async function createBubblewrap(limits: Limits): Promise<Executor> {
@@ -64,6 +68,8 @@ async function conversation(
   const judging = new Execution(judgeInterpreter, judge);
   const answering = new Execution(candidateInterpreter, candidate);
   const judged = await judging.run;
+  // One that has hung up is about to end, or was stopped for something that is worth knowing.
+  if (candidateInterpreter.peer.readableEnded) await Promise.race([answering.run, wait(ENDING_MILLISECONDS)]);
   answering.stop('signal');
   return { judge: judged, candidate: await answering.run };
 }

@@ -1,6 +1,6 @@
 // The published rows: every gold passes, some change of it fails; the tests of HumanEval in JavaScript parse and fail a function that
 // does nothing. A fixed stride of the rows in every run, which keeps it to about a minute on two cores; all of them with
-// MILLRACE_ALL_ROWS=1, about five minutes.
+// MILLRACE_ALL_ROWS=1, five to ten minutes.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { codeVerifier } from '../../../runner/rewards/code.ts';
 import { testFaults } from '../../../runner/rewards/code/test-faults.ts';

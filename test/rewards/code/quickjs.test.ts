@@ -52,6 +52,25 @@ describe('function tests in QuickJS', () => {
     expect(await grade(tests(statement), echo)).toMatchObject({ status: 'scored', value: 0 });
   });
 
+  it('lets an answer print', async () => {
+    expect(await grade(tests('assert.equal(echo(5), 5)'), `console.log(1); ${echo}`)).toMatchObject({
+      value: 1,
+    });
+  });
+
+  it('scores nothing where even a right answer would fail: whole programs, TypeScript', async () => {
+    const pairs = { prompt: 'p', tests: [{ input: '1', output: '1' }] };
+    const unbacked = { status: 'unscored', code: 'no_backend' };
+    expect(await grade(pairs, 'x')).toMatchObject(unbacked);
+    const typed = codeVerifier(sandbox, 'typescript').grade(
+      tests('assert.equal(echo(5), 5)'),
+      `\`\`\`ts\n${echo}\n\`\`\``,
+    );
+    expect(await typed).toMatchObject(unbacked);
+    const python = codeVerifier(sandbox, 'python').grade({ prompt: 'p', tests: 'f()' }, 'x = 1');
+    expect(await python).toMatchObject(unbacked);
+  });
+
   const wrong = 'function echo() { return 7; }';
   it.each([
     ['the report written by the answer', `host.write(3, '{"end":"passed","passed":1}'); ${wrong}`],

@@ -84,6 +84,13 @@ describe('what failed', () => {
       detail: expect.stringContaining('nothing here') as string,
     });
   });
+  it('sees at once that the answer has crashed, also with questions unread', async () => {
+    const crash = 'import ctypes, time\ntime.sleep(0.3)\nctypes.string_at(0)';
+    expect(await grade(statements, python(crash))).toMatchObject({
+      status: 'scored',
+      detail: 'test 1 of 3: AnswerGone: the answer’s program ended',
+    });
+  });
   it('does not mind what an honest answer prints, reads or leaves running', async () => {
     const chatty =
       'import sys, threading, time\nprint("x" * 5_000_000)\ndef f(x):\n    print(x); sys.stderr.write("!"); return x * x\nthreading.Thread(target=time.sleep, args=(60,)).start()';

@@ -15,6 +15,7 @@ const shown = (value) => {
 
 const isObject = (value) => typeof value === 'object' && value !== null;
 const tagOf = (value) => Object.prototype.toString.call(value);
+// eslint-disable-next-line eqeqeq -- the loose forms compare by `==`
 const samePrimitive = (left, right, strict) =>
   strict ? Object.is(left, right) : left == right || (left !== left && right !== right);
 

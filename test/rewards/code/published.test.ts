@@ -39,8 +39,8 @@ describe.skipIf(testDataDir === undefined)(`published rows (${noTestData} otherw
   const timeout = allRows ? 1_800_000 : 200_000;
 
   it.each([
-    ['HumanEval', humanEvalRows, 164, 4],
-    ['MBPP', mbppRows, 974, 14],
+    ['HumanEval', humanEvalRows, 164, 6],
+    ['MBPP', mbppRows, 974, 18],
   ])('gives the gold of %s 1 and a change of it 0', { timeout }, async (_name, read, count, stride) => {
     const verifier = codeVerifier(sandbox, 'python');
     const rows = read();

@@ -50,6 +50,25 @@ describe('where the program is', () => {
     expect(await grade(row, response)).toMatchObject(passed);
   });
 
+  it('goes on from the program in the last message of a chat', async () => {
+    const content = `Complete this:\n\`\`\`python\n${row.prompt as string}\`\`\``;
+    const chat: CodeRow = {
+      ...row,
+      prompt: [
+        { role: 'system', content: 'Be brief.' },
+        { role: 'user', content },
+      ],
+    };
+    expect(await grade(chat, python('    return sum(numbers)'))).toMatchObject(passed);
+    const verifier = codeVerifier(sandbox, 'python');
+    for (const solution of ['    return sum(numbers)\n', 'def total(n):\n    return sum(n)\n']) {
+      const gold = verifier.goldResponse({ ...chat, solution });
+      expect(await verifier.grade(chat, gold as string)).toMatchObject(passed);
+    }
+    expect(verifier.goldResponse(chat)).toBeUndefined();
+    expect(verifier.maxScore(chat)).toBe(1);
+  });
+
   it.each([
     ['nothing', '', 'no_answer'],
     ['thinking without end', '<think>def total(n): return sum(n)', 'no_answer'],

@@ -16,8 +16,8 @@ const shown = (value) => {
 const isObject = (value) => typeof value === 'object' && value !== null;
 const tagOf = (value) => Object.prototype.toString.call(value);
 // eslint-disable-next-line eqeqeq -- the loose forms compare by `==`
-const samePrimitive = (left, right, strict) =>
-  strict ? Object.is(left, right) : left == right || (left !== left && right !== right);
+const loosely = (left, right) => left == right || (left !== left && right !== right);
+const samePrimitive = (left, right, strict) => (strict ? Object.is(left, right) : loosely(left, right));
 
 function sameDeep(left, right, strict) {
   if (!isObject(left) || !isObject(right))
@@ -65,15 +65,14 @@ function assertModule() {
     }
     return undefined;
   };
-  const loose = (left, right) => samePrimitive(left, right, false);
   const deep = (left, right) => sameDeep(left, right, false);
   const strictDeep = (left, right) => sameDeep(left, right, true);
   const assert = (value, message) => demand(value, message, `${shown(value)} does not hold`);
   return Object.assign(assert, {
     ok: assert,
     AssertionError,
-    equal: compare(loose, true, 'should equal'),
-    notEqual: compare(loose, false, 'should not equal'),
+    equal: compare(loosely, true, 'should equal'),
+    notEqual: compare(loosely, false, 'should not equal'),
     strictEqual: compare(Object.is, true, 'should be'),
     notStrictEqual: compare(Object.is, false, 'should not be'),
     deepEqual: compare(deep, true, 'should equal'),

@@ -4,7 +4,7 @@ import { execFile } from 'node:child_process';
 import { access, chmod, constants, copyFile, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { openSandbox } from '../../../runner/rewards/sandbox/open.ts';
 import { tempDir } from '../../support/temp-dir.ts';
 import { nodeAttacks, quickJsAttacks } from './attacks-javascript.ts';
@@ -81,6 +81,7 @@ describe(`attacks on bubblewrap${why === undefined ? '' : ` (skipped: ${why})`}`
 
 describe('attacks on QuickJS', () => {
   const opened = openSandbox({ backEnds: ['quickjs'], slots: 2, limits: battleLimits });
+  afterAll(async () => (await opened).close());
   it.each(quickJsAttacks)('$name', async (attack) => {
     const sandbox = await opened;
     const places = { tcpPort: 0, udpPort: 0, paths: [] };

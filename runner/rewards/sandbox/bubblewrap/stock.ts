@@ -37,11 +37,6 @@ export class Stock {
     }
   }
 
-  /** How many wait for a program or are about to. */
-  size(runtime: Runtime): number {
-    return this.#ready[runtime].length;
-  }
-
   async close(): Promise<void> {
     this.#closed = true;
     await Promise.allSettled(runtimes.flatMap((runtime) => this.#ready[runtime]));

@@ -6,7 +6,6 @@ import { readdir, readFile } from 'node:fs/promises';
 export interface Usage {
   readonly cpuSeconds: number;
   readonly memoryBytes: number;
-  readonly processes: number;
 }
 
 /** USER_HZ is 100 on every architecture of Linux that we run on. */
@@ -36,7 +35,7 @@ function memoryBytes(status: string): number {
 
 async function ofProcess(pid: number): Promise<Usage> {
   const [stat, status] = await Promise.all([textOf(`/proc/${pid}/stat`), textOf(`/proc/${pid}/status`)]);
-  return { cpuSeconds: stat === '' ? 0 : cpuSeconds(stat), memoryBytes: memoryBytes(status), processes: 1 };
+  return { cpuSeconds: stat === '' ? 0 : cpuSeconds(stat), memoryBytes: memoryBytes(status) };
 }
 
 export async function processTree(root: number): Promise<number[]> {
@@ -50,6 +49,5 @@ export async function usageOf(root: number): Promise<Usage> {
   return usages.reduce((sum, usage) => ({
     cpuSeconds: sum.cpuSeconds + usage.cpuSeconds,
     memoryBytes: sum.memoryBytes + usage.memoryBytes,
-    processes: sum.processes + usage.processes,
   }));
 }

@@ -29,12 +29,21 @@ async function codeReward(
   const answer = part === undefined ? undefined : answerCode(part, language);
   if (answer === undefined) return invalid('no_answer', 0, 'no code after the thinking block');
   if (sandbox === undefined) return unscored('no_backend', 'no sandbox on this runner');
-  if (!sandbox.languages.includes(language))
-    return unscored('no_backend', sandbox.missing[language] ?? `no back end for ${language}`);
   const pairs = wholeProgramPairs(row);
+  const missing = lacks(sandbox, language, pairs !== undefined);
+  if (missing !== undefined) return unscored('no_backend', missing);
   return pairs === undefined
     ? functionTestReward(sandbox, language, row, answer)
     : pairsReward(sandbox, language, pairs, answer);
+}
+
+/** QuickJS has neither the modules by which programs read their input nor types: there even right answers would fail. */
+function lacks(sandbox: Sandbox, language: CodeLanguage, wholeProgram: boolean): string | undefined {
+  if (!sandbox.languages.includes(language))
+    return sandbox.missing[language] ?? `no back end for ${language}`;
+  if (sandbox.backEnd !== 'quickjs') return undefined;
+  if (wholeProgram) return 'QuickJS runs functions only: tests of whole programs need bubblewrap';
+  return language === 'javascript' ? undefined : `function tests in ${language} need bubblewrap`;
 }
 
 /** With an entry point, pairs are arguments and result of a function. */

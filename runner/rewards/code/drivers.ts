@@ -41,7 +41,7 @@ const sources = {
     syntax: text('python/syntax.py'),
   },
   javascript: {
-    judge: text('javascript/values.cjs') + text('javascript/judge.cjs'),
+    judge: text('javascript/values.cjs') + text('javascript/assert.cjs') + text('javascript/judge.cjs'),
     answer: text('javascript/values.cjs') + text('javascript/answer.cjs'),
     syntax: text('javascript/syntax.cjs'),
   },

@@ -32,8 +32,9 @@ export function promptCode(row: CodeRow, language: CodeLanguage): string {
       ? row.prompt
       : (row.prompt.findLast((message) => message.role === 'user')?.content ?? '');
   const blocks = fencedBlocks(text);
-  if (blocks.length > 0)
-    return blocks.findLast((block) => definesEntry(block.code, entry, language))?.code ?? '';
+  const block = blocks.findLast((each) => definesEntry(each.code, entry, language));
+  if (block !== undefined) return `${block.code}\n`;
+  if (blocks.length > 0) return '';
   return definesEntry(text, entry, language) ? text : '';
 }
 

@@ -126,3 +126,14 @@ it('has no object of the answer take part in a comparison, and each test see the
   const spread = { ...row, tests: ['assert.deepEqual([...few()], [1, 2]);'] };
   expect(await grade(spread, 'function* few() { yield 1; yield 2; }')).toMatchObject({ value: 1 });
 });
+
+it('leaves variables of the tests to the tests, also undeclared ones', async () => {
+  const row = {
+    prompt: 'p',
+    setup: "const assert = require('node:assert');",
+    tests: ['for (i = 0; i < 3; i += 1) { result = add(i, i); assert.equal(result, 2 * i); }'],
+  };
+  expect(await grade(row, honest)).toMatchObject({ status: 'scored', value: 1 });
+  expect(await grade(row, `var i = 5, result = 5; ${honest}`)).toMatchObject({ status: 'scored', value: 1 });
+  await expectWorthless(row, `var i = 100; function add() { return -1; }`);
+});

@@ -50,6 +50,25 @@ describe('where the program is', () => {
     expect(await grade(row, response)).toMatchObject(passed);
   });
 
+  it('goes on from the program in the last message of a chat', async () => {
+    const content = `Complete this:\n\`\`\`python\n${row.prompt as string}\`\`\``;
+    const chat: CodeRow = {
+      ...row,
+      prompt: [
+        { role: 'system', content: 'Be brief.' },
+        { role: 'user', content },
+      ],
+    };
+    expect(await grade(chat, python('    return sum(numbers)'))).toMatchObject(passed);
+    const verifier = codeVerifier(sandbox, 'python');
+    for (const solution of ['    return sum(numbers)\n', 'def total(n):\n    return sum(n)\n']) {
+      const gold = verifier.goldResponse({ ...chat, solution });
+      expect(await verifier.grade(chat, gold as string)).toMatchObject(passed);
+    }
+    expect(verifier.goldResponse(chat)).toBeUndefined();
+    expect(verifier.maxScore(chat)).toBe(1);
+  });
+
   it.each([
     ['nothing', '', 'no_answer'],
     ['thinking without end', '<think>def total(n): return sum(n)', 'no_answer'],
@@ -82,6 +101,13 @@ describe('what failed', () => {
     expect(await grade(statements, python('raise ImportError("nothing here")'))).toMatchObject({
       value: 0,
       detail: expect.stringContaining('nothing here') as string,
+    });
+  });
+  it('sees at once that the answer has crashed, also with questions unread', async () => {
+    const crash = 'import ctypes, time\ntime.sleep(0.3)\nctypes.string_at(0)';
+    expect(await grade(statements, python(crash))).toMatchObject({
+      status: 'scored',
+      detail: 'test 1 of 3: AnswerGone: the answer’s program ended',
     });
   });
   it('does not mind what an honest answer prints, reads or leaves running', async () => {

@@ -139,7 +139,11 @@ class Owned {
 const owned = (owner, name) =>
   typeof owner[name] === 'function' ? new Owned(owner[name], owner) : owner[name];
 
+/** Answers print while they are tried out; nobody reads it. */
+const silentConsole = () => new Proxy({}, { get: () => () => undefined });
+
 async function main(config) {
+  globalThis.console ??= silentConsole();
   const channel = globalThis.host ? quickJsChannel(globalThis.host) : nodeChannel();
   const { receive, send } = channel;
   const { parse } = JSON;

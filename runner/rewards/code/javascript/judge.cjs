@@ -119,6 +119,11 @@ const namesOf = (answer, entry) => {
   return new Proxy(Object.create(null), {
     has: (_target, name) => find(name),
     get: (_target, name) => found.get(name),
+    // A name that the tests assign is theirs from then on.
+    set: (_target, name, value) => {
+      found.set(name, value);
+      return true;
+    },
   });
 };
 const ours = new Set(['names', 'require', 'module', 'exports', 'passed_']);
@@ -150,7 +155,9 @@ function run(config, answer, counts) {
     if (answer.gone !== undefined) throw answer.gone;
     counts.passed += 1;
   };
-  const use = typeof require === 'function' ? require : undefined;
+  const use = typeof require === 'function' ? require : quickJsRequire;
+  if (use === quickJsRequire && /\b(?:async|await|Promise)\b/.test(textOf(config)))
+    throw new Error('tests that wait need Node.js'); // nothing here would tell when they are done
   const program = compiledTests(textOf(config), config.language);
   return program(namesOf(answer, config.entry), use, { exports: {} }, {}, passed);
 }

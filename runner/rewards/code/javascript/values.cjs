@@ -139,6 +139,7 @@ function unpack(value, handle) {
     case 'o':
       return Object.fromEntries(body.map(([key, item]) => property(String(key), unpack(item, handle))));
     case 'p':
+      if (globalThis.host) throw new Error('promises need Node.js');
       return Promise.resolve(unpack(body, handle));
     case 'h':
       return handle(value);

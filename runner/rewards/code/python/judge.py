@@ -162,7 +162,7 @@ class Tests:
         if 'calls' in self.config:
             return self.run_calls(candidate)
         self.bind_names()
-        self.execute(self.config['setup'])
+        self.execute(self.config['setup'], '<setup>')
         for statement in self.config['tests']:
             self.execute(statement)
             check = self.names.get('check')
@@ -174,8 +174,8 @@ class Tests:
         if self.answer.uses == 0:
             raise AssertionError('the tests never use the answer')
 
-    def execute(self, text):
-        exec(compile(text, '<tests>', 'exec', optimize=0), self.names)
+    def execute(self, text, name='<tests>'):
+        exec(compile(text, name, 'exec', optimize=0), self.names)
 
     def run_calls(self, candidate):
         """Arguments and result are JSON: a tuple is as good as a list."""
@@ -187,8 +187,9 @@ class Tests:
 
     def bind_names(self):
         """What the tests use and nobody but the answer can define. A built-in name is the built-in, whatever the answer calls so."""
-        tree = ast.parse('\n'.join([self.config['setup'], *self.config['tests']]))
-        for name in free_names(tree):
+        text = '\n'.join([self.config['setup'], *self.config['tests']])
+        tree = ast.parse(text)
+        for name in free_names(text):
             if name not in self.names and not hasattr(builtins, name):
                 self.bind(tree, name)
         if not any(type(value) is Remote for value in self.names.values()):
@@ -202,8 +203,8 @@ class Tests:
             self.names[name] = self.answer.ask('find', name=name)
 
 
-def free_names(tree):
-    table = symtable.symtable(ast.unparse(tree), '<tests>', 'exec')
+def free_names(text):
+    table = symtable.symtable(text, '<tests>', 'exec')
     bound = {symbol.get_name() for symbol in table.get_symbols() if symbol.is_assigned() or symbol.is_imported()}
     used, tables = set(), [table]
     while tables:

@@ -65,11 +65,14 @@ async function conversation(
   candidate: LimitedProgram,
 ): Promise<Conversation> {
   judgeInterpreter.peer.pipe(candidateInterpreter.peer).pipe(judgeInterpreter.peer);
+  // One that dies with something unread resets its stream: an error, after which a pipe ends nothing, and the judge would wait on.
+  candidateInterpreter.peer.once('close', () => judgeInterpreter.peer.end());
   const judging = new Execution(judgeInterpreter, judge);
   const answering = new Execution(candidateInterpreter, candidate);
   const judged = await judging.run;
   // One that has hung up is about to end, or was stopped for something that is worth knowing.
-  if (candidateInterpreter.peer.readableEnded) await Promise.race([answering.run, wait(ENDING_MILLISECONDS)]);
+  const { readableEnded, destroyed } = candidateInterpreter.peer;
+  if (readableEnded || destroyed) await Promise.race([answering.run, wait(ENDING_MILLISECONDS)]);
   answering.stop('signal');
   return { judge: judged, candidate: await answering.run };
 }

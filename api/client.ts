@@ -3,6 +3,7 @@
 import type { z } from 'zod';
 import { ApiError, UnreachableError } from './client/errors.ts';
 import { followEvents } from './client/follow.ts';
+import { graderCalls } from './client/grader-calls.ts';
 import { modelCalls } from './client/model-calls.ts';
 import type { Call, ClientOptions } from './client/request.ts';
 import { send } from './client/request.ts';
@@ -111,6 +112,14 @@ export function createClient(options: ClientOptions) {
     datasets: (query?: Query) => get(page(dataset), '/v1/datasets', query),
     dataset: (id: string) => get(dataset, `/v1/datasets/${encodeURIComponent(id)}`),
 
+    deleteDataset: async (id: string) =>
+      void (await send(options, {
+        method: 'DELETE',
+        path: `/v1/datasets/${encodeURIComponent(id)}`,
+        repeatable: true,
+      })),
+
+    ...graderCalls(call),
     ...modelCalls(options, call),
 
     runners: (query?: Query) => get(page(runner), '/v1/runners', query),

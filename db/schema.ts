@@ -3,6 +3,7 @@
 import { sql } from 'drizzle-orm';
 import {
   bigint,
+  boolean,
   doublePrecision,
   foreignKey,
   index,
@@ -18,7 +19,10 @@ import {
 import type { CheckpointCommit } from '../api/contract/checkpoint.ts';
 import type { Dataset } from '../api/contract/dataset.ts';
 import type { EvaluationCell, EventBody } from '../api/contract/event.ts';
+import type { ErrandKind, ErrandPayload, ErrandReason, ErrandState } from '../api/contract/errand.ts';
 import type { ExpandedSpec } from '../api/contract/expand.ts';
+import type { GradeResult } from '../api/contract/grade.ts';
+import type { CodeLanguage, Grader } from '../api/contract/grader.ts';
 import type { FailureReason, JobState, Progress } from '../api/contract/job.ts';
 import type { Accelerator } from '../api/contract/names.ts';
 import type { SampleIndex } from '../api/contract/results.ts';
@@ -30,6 +34,12 @@ import { foreignText, json } from './json.ts';
 const time = (name: string) => timestamp(name, { withTimezone: true, precision: 3 });
 const createdAt = () => time('created_at').notNull().defaultNow();
 const count = (name: string) => bigint(name, { mode: 'number' });
+const languagesColumn = () =>
+  text('languages')
+    .array()
+    .$type<CodeLanguage[]>()
+    .notNull()
+    .default(sql`'{}'`);
 const modeColumn = () => text('mode').$type<EvaluationCell['mode']>().notNull();
 
 export const projects = pgTable('projects', {
@@ -80,7 +90,9 @@ export const datasets = pgTable(
     size: count('size').notNull(),
     sha256: text('sha256').notNull(),
     key: text('key').notNull(),
+    grader: json<Grader>('grader'),
     report: json<Dataset['report']>('report').notNull(),
+    message: foreignText('message'),
     createdAt: createdAt(),
   },
   (table) => [unique('datasets_name').on(table.projectId, table.name)],
@@ -95,6 +107,11 @@ export const runners = pgTable(
     accelerator: text('accelerator').$type<Accelerator>().notNull(),
     memoryGb: doublePrecision('memory_gb').notNull(),
     labels: json<Record<string, string>>('labels').notNull(),
+    grader: boolean('grader').notNull().default(false),
+    languages: languagesColumn(),
+    missing: json<Record<string, string>>('missing')
+      .notNull()
+      .default(sql`'{}'`),
     version: text('version').notNull(),
     registeredAt: time('registered_at').notNull().defaultNow(),
     lastSeenAt: time('last_seen_at').notNull().defaultNow(),
@@ -151,6 +168,7 @@ export const jobs = pgTable(
     minMemoryGb: doublePrecision('min_memory_gb').notNull(),
     runnerLabels: json<Record<string, string>>('runner_labels').notNull(),
     datasetIds: text('dataset_ids').array().notNull(),
+    languages: languagesColumn(),
     availableAt: time('available_at').notNull().defaultNow(),
 
     attempt: integer('attempt').notNull().default(0),
@@ -346,6 +364,43 @@ export const checkpoints = pgTable(
   ],
 );
 
+/**
+ * Small work for a runner's grader, its row the queue entry. `attempt` counts claims, `lost_leases` those that ended in
+ * silence. Finished rows are deleted an hour later.
+ */
+export const errands = pgTable(
+  'errands',
+  {
+    id: text('id').primaryKey(),
+    projectId: ownedBy(),
+    kind: text('kind').$type<ErrandKind>().notNull(),
+    state: text('state').$type<ErrandState>().notNull().default('queued'),
+    payload: json<ErrandPayload>('payload').notNull(),
+    languages: languagesColumn(),
+    datasetId: text('dataset_id').references(() => datasets.id, { onDelete: 'cascade' }),
+    results: json<GradeResult[]>('results'),
+    reason: text('reason').$type<ErrandReason>(),
+    message: foreignText('message'),
+    attempt: integer('attempt').notNull().default(0),
+    lostLeases: integer('lost_leases').notNull().default(0),
+    runnerId: text('runner_id').references(() => runners.id),
+    leaseExpiresAt: time('lease_expires_at'),
+    availableAt: time('available_at').notNull().defaultNow(),
+    createdAt: createdAt(),
+    finishedAt: time('finished_at'),
+  },
+  (table) => [
+    index('errands_claim')
+      .on(table.projectId, table.kind, table.id)
+      .where(sql`state = 'queued'`),
+    index('errands_held')
+      .on(table.id)
+      .where(sql`state = 'running'`),
+    index('errands_finished').on(table.finishedAt),
+    index('errands_dataset').on(table.datasetId),
+  ],
+);
+
 export type JobRow = typeof jobs.$inferSelect;
 export type EventRow = typeof events.$inferSelect;
 export type MetricRow = typeof metrics.$inferSelect;
@@ -354,4 +409,5 @@ export type SampleRow = typeof samples.$inferSelect;
 export type CheckpointRow = typeof checkpoints.$inferSelect;
 export type DatasetRow = typeof datasets.$inferSelect;
 export type RunnerRow = typeof runners.$inferSelect;
+export type ErrandRow = typeof errands.$inferSelect;
 export type ServingRunnerRow = typeof servingRunners.$inferSelect;

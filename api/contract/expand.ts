@@ -1,6 +1,7 @@
 // From a parsed spec to the expanded one that a runner executes: one list of stages whatever the job type, every
 // name filled in, datasets by id. Pure; the row keeps the result, so a running job never sees new defaults.
 import { z } from 'zod';
+import type { Grader } from './grader.ts';
 import { gradedKinds } from './grader.ts';
 import { datasetId, name } from './names.ts';
 import type { JobSpec } from './spec.ts';
@@ -40,6 +41,8 @@ export interface DataReference {
   readonly data: string;
   /** The likeliest first. */
   readonly kinds: readonly [DatasetKind, ...DatasetKind[]];
+  /** What the rows’ answers are graded with, where they are. */
+  readonly grader?: Grader;
 }
 
 /** Every dataset that a spec names, with where it names it and the kinds of rows that fit. */
@@ -47,12 +50,15 @@ export function dataReferences(spec: JobSpec): DataReference[] {
   const stages = stagesOf(spec).map(({ pointer, stage }) => ({
     pointer: `${pointer}/data`,
     data: stage.data,
-    kinds: stage.kind === 'sft' ? (['sft'] as const) : gradedKinds[stage.grader.type],
+    ...(stage.kind === 'sft'
+      ? { kinds: ['sft'] as const }
+      : { kinds: gradedKinds[stage.grader.type], grader: stage.grader }),
   }));
   const suites = spec.evaluate.suites.map((entry, index) => ({
     pointer: `/evaluate/suites/${index}/data`,
     data: entry.data,
     kinds: gradedKinds[entry.grader.type],
+    grader: entry.grader,
   }));
   return [...stages, ...suites];
 }

@@ -1,4 +1,4 @@
-// Every table. Shapes that cross the wire come from api/contract; this file says how they are kept.
+// Every table but that of errands (errands/table.ts). Shapes that cross the wire come from api/contract; this file says how they are kept.
 // Owned rows carry project_id. State, events and their numbers are guarded by triggers (state-guard.ts).
 import { sql } from 'drizzle-orm';
 import {
@@ -19,9 +19,7 @@ import {
 import type { CheckpointCommit } from '../api/contract/checkpoint.ts';
 import type { Dataset } from '../api/contract/dataset.ts';
 import type { EvaluationCell, EventBody } from '../api/contract/event.ts';
-import type { ErrandKind, ErrandPayload, ErrandReason, ErrandState } from '../api/contract/errand.ts';
 import type { ExpandedSpec } from '../api/contract/expand.ts';
-import type { GradeResult } from '../api/contract/grade.ts';
 import type { CodeLanguage, Grader } from '../api/contract/grader.ts';
 import type { FailureReason, JobState, Progress } from '../api/contract/job.ts';
 import type { Accelerator } from '../api/contract/names.ts';
@@ -31,10 +29,10 @@ import type { JobSpecInput } from '../api/contract/spec.ts';
 import type { DatasetKind } from '../api/contract/task.ts';
 import { foreignText, json } from './json.ts';
 
-const time = (name: string) => timestamp(name, { withTimezone: true, precision: 3 });
-const createdAt = () => time('created_at').notNull().defaultNow();
+export const time = (name: string) => timestamp(name, { withTimezone: true, precision: 3 });
+export const createdAt = () => time('created_at').notNull().defaultNow();
 const count = (name: string) => bigint(name, { mode: 'number' });
-const languagesColumn = () =>
+export const languagesColumn = () =>
   text('languages')
     .array()
     .$type<CodeLanguage[]>()
@@ -48,7 +46,7 @@ export const projects = pgTable('projects', {
   createdAt: createdAt(),
 });
 
-const ownedBy = () =>
+export const ownedBy = () =>
   text('project_id')
     .notNull()
     .references(() => projects.id);
@@ -364,43 +362,6 @@ export const checkpoints = pgTable(
   ],
 );
 
-/**
- * Small work for a runner's grader, its row the queue entry. `attempt` counts claims, `lost_leases` those that ended in
- * silence. Finished rows are deleted an hour later.
- */
-export const errands = pgTable(
-  'errands',
-  {
-    id: text('id').primaryKey(),
-    projectId: ownedBy(),
-    kind: text('kind').$type<ErrandKind>().notNull(),
-    state: text('state').$type<ErrandState>().notNull().default('queued'),
-    payload: json<ErrandPayload>('payload').notNull(),
-    languages: languagesColumn(),
-    datasetId: text('dataset_id').references(() => datasets.id, { onDelete: 'cascade' }),
-    results: json<GradeResult[]>('results'),
-    reason: text('reason').$type<ErrandReason>(),
-    message: foreignText('message'),
-    attempt: integer('attempt').notNull().default(0),
-    lostLeases: integer('lost_leases').notNull().default(0),
-    runnerId: text('runner_id').references(() => runners.id),
-    leaseExpiresAt: time('lease_expires_at'),
-    availableAt: time('available_at').notNull().defaultNow(),
-    createdAt: createdAt(),
-    finishedAt: time('finished_at'),
-  },
-  (table) => [
-    index('errands_claim')
-      .on(table.projectId, table.kind, table.id)
-      .where(sql`state = 'queued'`),
-    index('errands_held')
-      .on(table.id)
-      .where(sql`state = 'running'`),
-    index('errands_finished').on(table.finishedAt),
-    index('errands_dataset').on(table.datasetId),
-  ],
-);
-
 export type JobRow = typeof jobs.$inferSelect;
 export type EventRow = typeof events.$inferSelect;
 export type MetricRow = typeof metrics.$inferSelect;
@@ -409,5 +370,4 @@ export type SampleRow = typeof samples.$inferSelect;
 export type CheckpointRow = typeof checkpoints.$inferSelect;
 export type DatasetRow = typeof datasets.$inferSelect;
 export type RunnerRow = typeof runners.$inferSelect;
-export type ErrandRow = typeof errands.$inferSelect;
 export type ServingRunnerRow = typeof servingRunners.$inferSelect;

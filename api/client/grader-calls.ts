@@ -2,7 +2,8 @@
 import type { z } from 'zod';
 import type { CheckedCall } from '../client.ts';
 import { errand, pendingErrand } from '../contract/errand.ts';
-import { gradeAnswer, gradeRequest } from '../contract/grade.ts';
+import type { gradeRequest } from '../contract/grade.ts';
+import { gradeAnswer } from '../contract/grade.ts';
 
 export type GradeRequestInput = z.input<typeof gradeRequest>;
 

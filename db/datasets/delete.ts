@@ -1,7 +1,8 @@
 // Takes a dataset away, unless a job that has not ended names it.
 import { and, eq, inArray, sql } from 'drizzle-orm';
 import type { Database } from '../connect.ts';
-import { datasets, errands, jobs, type DatasetRow } from '../schema.ts';
+import { errands } from '../errands/table.ts';
+import { datasets, jobs, type DatasetRow } from '../schema.ts';
 import { liveStates } from '../states.ts';
 
 /** The row that was deleted, the job that keeps it, or undefined if the project has no such dataset. */

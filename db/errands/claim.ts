@@ -5,7 +5,7 @@ import type { ErrandKind } from '../../api/contract/errand.ts';
 import type { Database } from '../connect.ts';
 import { leaseEnd } from '../queue/fence.ts';
 import { touchRunner } from '../runners.ts';
-import { errands, type ErrandRow } from '../schema.ts';
+import { errands, type ErrandRow } from './table.ts';
 
 export interface ErrandClaimOptions {
   projectId: string;

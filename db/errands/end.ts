@@ -5,7 +5,7 @@ import type { ErrandOutcome, ErrandState } from '../../api/contract/errand.ts';
 import { notifyNews } from '../events/listen.ts';
 import type { Database } from '../connect.ts';
 import { decideDataset, explainWaiting } from '../datasets/decide.ts';
-import { errands } from '../schema.ts';
+import { errands } from './table.ts';
 import type { HeldErrand } from './hold.ts';
 
 /** The first try again waits this long; each further one doubles it, up to the cap. */

@@ -3,7 +3,7 @@
 import { and, asc, eq, inArray, lt, sql } from 'drizzle-orm';
 import type { ErrandState } from '../../api/contract/errand.ts';
 import type { Database } from '../connect.ts';
-import { errands } from '../schema.ts';
+import { errands } from './table.ts';
 import { endErrand, requeueErrand } from './end.ts';
 import { heldColumns } from './hold.ts';
 

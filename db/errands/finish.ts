@@ -3,7 +3,7 @@ import { and, isNotNull } from 'drizzle-orm';
 import type { ErrandOutcome, ErrandState } from '../../api/contract/errand.ts';
 import type { Database } from '../connect.ts';
 import type { LeaseLost } from '../queue/fence.ts';
-import { errands } from '../schema.ts';
+import { errands } from './table.ts';
 import { endErrand } from './end.ts';
 import { isOf, lockHeldErrand, type ErrandFence, type HeldErrand } from './hold.ts';
 

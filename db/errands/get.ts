@@ -1,7 +1,7 @@
 // Errands as clients ask for them: without the payload, which may be megabytes.
 import { and, eq, getTableColumns } from 'drizzle-orm';
 import type { Database } from '../connect.ts';
-import { errands, type ErrandRow } from '../schema.ts';
+import { errands, type ErrandRow } from './table.ts';
 
 export type ErrandSummaryRow = Omit<ErrandRow, 'payload'>;
 

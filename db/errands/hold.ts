@@ -5,7 +5,7 @@ import type { ErrandKind } from '../../api/contract/errand.ts';
 import type { Database } from '../connect.ts';
 import { leaseEnd, type LeaseLost } from '../queue/fence.ts';
 import { touchRunner } from '../runners.ts';
-import { errands } from '../schema.ts';
+import { errands } from './table.ts';
 
 export interface ErrandFence {
   projectId: string;

@@ -37,23 +37,28 @@ const client = createClient({
     Promise.resolve(Response.json({ data: registered, has_more: false, first_id: null, last_id: null })),
 });
 
-type Case = readonly [
-  accelerator: 'cpu' | 'cuda' | 'webgpu',
-  labels: Record<string, string>,
-  names: readonly string[],
-  waits: string | undefined,
-  languages?: readonly CodeLanguage[],
-];
+interface Case {
+  readonly accelerator: 'cpu' | 'cuda' | 'webgpu';
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly languages?: readonly CodeLanguage[];
+  readonly names: readonly string[];
+  readonly waits?: string;
+}
 
-test.each([
-  ['cpu', {}, ['here'], undefined],
-  ['cuda', {}, ['there'], undefined, ['python']],
-  ['cpu', {}, [], 'no runner of cpu, a back end for python is alive', ['python']],
-  ['cuda', {}, ['gone', 'there'], undefined],
-  ['cuda', { site: 'b' }, ['there'], undefined],
-  ['cuda', { site: 'a' }, ['gone'], 'no runner of cuda, site=a is alive'],
-  ['webgpu', {}, [], 'no runner of webgpu is alive'],
-] as readonly Case[])('%s with %j: %j', async (accelerator, labels, names, waits, languages = []) => {
+test.each<Case>([
+  { accelerator: 'cpu', names: ['here'] },
+  { accelerator: 'cuda', names: ['gone', 'there'] },
+  { accelerator: 'cuda', labels: { site: 'b' }, names: ['there'] },
+  { accelerator: 'cuda', labels: { site: 'a' }, names: ['gone'], waits: 'no runner of cuda, site=a is alive' },
+  { accelerator: 'cuda', languages: ['python'], names: ['there'] },
+  {
+    accelerator: 'cpu',
+    languages: ['python'],
+    names: [],
+    waits: 'no runner of cpu, a back end for python is alive',
+  },
+  { accelerator: 'webgpu', names: [], waits: 'no runner of webgpu is alive' },
+])('%j', async ({ accelerator, labels = {}, languages = [], names, waits }) => {
   const resources = { accelerator, runner_labels: { ...labels }, min_memory_gb: 0 };
   const runners = await runnersFor(client, { resources, languages });
   expect(runners.map(({ name }) => name)).toEqual(names);

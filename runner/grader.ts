@@ -3,15 +3,15 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { DataError } from './data/error.ts';
 import { gradeItems } from './grader/grade.ts';
-import type { Means } from './grader/means.ts';
-import { findAbilities, openMeans } from './grader/means.ts';
+import type { OpenGraders } from './grader/open-graders.ts';
+import { findAbilities, openGraders } from './grader/open-graders.ts';
 import { GoldUnscored, validateGold } from './grader/validate.ts';
 import type { FromGrader, GraderOutcome, GraderWork, ToGrader } from './ipc.ts';
 
 /** For closing, before the process ends anyway. */
 const closeMs = 1_000;
 
-let means: Promise<Means> | undefined;
+let graders: Promise<OpenGraders> | undefined;
 let graded = 0;
 
 function send(message: FromGrader, sent: () => void = () => undefined): void {
@@ -19,7 +19,7 @@ function send(message: FromGrader, sent: () => void = () => undefined): void {
 }
 
 async function perform(work: GraderWork): Promise<GraderOutcome> {
-  const verifier = (await (means ??= openMeans())).verifier(work.grader);
+  const verifier = (await (graders ??= openGraders())).verifier(work.grader);
   const onGraded = (): void => void graded++;
   if (work.kind === 'grade')
     return { type: 'graded', results: await gradeItems(verifier, work.grader, work.items, onGraded) };
@@ -39,7 +39,7 @@ async function describe(): Promise<void> {
 }
 
 async function close(): Promise<void> {
-  const opened = await Promise.race([means, delay(closeMs)]);
+  const opened = await Promise.race([graders, delay(closeMs)]);
   if (opened !== undefined) await Promise.race([opened.close(), delay(closeMs)]);
 }
 

@@ -49,7 +49,12 @@ test.each<Case>([
   { accelerator: 'cpu', names: ['here'] },
   { accelerator: 'cuda', names: ['gone', 'there'] },
   { accelerator: 'cuda', labels: { site: 'b' }, names: ['there'] },
-  { accelerator: 'cuda', labels: { site: 'a' }, names: ['gone'], waits: 'no runner of cuda, site=a is alive' },
+  {
+    accelerator: 'cuda',
+    labels: { site: 'a' },
+    names: ['gone'],
+    waits: 'no runner of cuda, site=a is alive',
+  },
   { accelerator: 'cuda', languages: ['python'], names: ['there'] },
   {
     accelerator: 'cpu',

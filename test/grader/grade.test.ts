@@ -8,7 +8,7 @@ import { gradeRequest } from '../../api/contract/grade.ts';
 import type { MathRow, Task } from '../../api/contract/task.ts';
 import { gradeItems } from '../../runner/grader/grade.ts';
 import { inOrder } from '../../runner/grader/in-order.ts';
-import { findAbilities, openMeans } from '../../runner/grader/means.ts';
+import { findAbilities, openGraders } from '../../runner/grader/open-graders.ts';
 import { GoldUnscored, validateGold } from '../../runner/grader/validate.ts';
 import type { Reward } from '../../runner/rewards/reward.ts';
 import { invalid, scored, unscored } from '../../runner/rewards/reward.ts';
@@ -95,12 +95,12 @@ describe('answers', () => {
     const asked: unknown = JSON.parse(/-d '(\{[^']*\})'/.exec(page)?.[1] ?? '');
     const answered = JSON.parse(/```json\n([^`]*)```/.exec(page)?.[1] ?? '') as unknown;
     const { grader, items: given } = gradeRequest.parse(asked);
-    const means = await openMeans();
+    const graders = await openGraders();
     try {
-      const results = await gradeItems(means.verifier(grader), grader, given, count);
+      const results = await gradeItems(graders.verifier(grader), grader, given, count);
       expect({ results }).toEqual(answered);
     } finally {
-      await means.close();
+      await graders.close();
     }
   });
 });

@@ -6,14 +6,14 @@ import type { Abilities } from '../ipc.ts';
 import { createGrader } from '../rewards/grade.ts';
 import type { Verifier } from '../rewards/verifier.ts';
 
-export interface Means {
+export interface OpenGraders {
   /** Throws where this version, or this machine, has no verifier for it. */
   verifier(grader: Grader): Verifier<Task>;
   /** Ends what was started; called once. */
   close(): Promise<void>;
 }
 
-export async function openMeans(): Promise<Means> {
+export async function openGraders(): Promise<OpenGraders> {
   return { verifier: createGrader, close: () => Promise.resolve() };
 }
 

@@ -18,8 +18,20 @@ function send(message: FromGrader, sent: () => void = () => undefined): void {
   process.send?.(message, () => sent());
 }
 
+class NotOpened extends Error {}
+
+/** Opened once; what fails now may be there for the next errand. */
+async function opened(): Promise<OpenGraders> {
+  try {
+    return await (graders ??= openGraders());
+  } catch (cause) {
+    graders = undefined;
+    throw new NotOpened(`the graders cannot be opened: ${(cause as Error).message}`, { cause });
+  }
+}
+
 async function perform(work: GraderWork): Promise<GraderOutcome> {
-  const verifier = (await (graders ??= openGraders())).verifier(work.grader);
+  const verifier = (await opened()).verifier(work.grader);
   const onGraded = (): void => void graded++;
   if (work.kind === 'grade')
     return { type: 'graded', results: await gradeItems(verifier, work.grader, work.items, onGraded) };
@@ -28,7 +40,7 @@ async function perform(work: GraderWork): Promise<GraderOutcome> {
 
 function failure(error: unknown): GraderOutcome {
   const message = error instanceof Error ? error.message : String(error);
-  if (error instanceof GoldUnscored) return { type: 'unavailable', message };
+  if (error instanceof GoldUnscored || error instanceof NotOpened) return { type: 'unavailable', message };
   if (error instanceof DataError) return { type: 'failed', reason: 'invalid_data', message };
   console.error(error);
   return { type: 'failed', reason: 'grader_failed', message };
@@ -39,8 +51,8 @@ async function describe(): Promise<void> {
 }
 
 async function close(): Promise<void> {
-  const opened = await Promise.race([graders, delay(closeMs)]);
-  if (opened !== undefined) await Promise.race([opened.close(), delay(closeMs)]);
+  const open = await Promise.race([graders, delay(closeMs)]);
+  if (open !== undefined) await Promise.race([open.close(), delay(closeMs)]);
 }
 
 process.on('message', (message: ToGrader) => {

@@ -16,10 +16,12 @@ import { chatRoutes } from './routes/chat.ts';
 import { checkpointRoutes } from './routes/checkpoints.ts';
 import { datasetRoutes } from './routes/datasets.ts';
 import { eventRoutes } from './routes/events.ts';
+import { graderRoutes } from './routes/graders.ts';
 import { healthRoutes } from './routes/health.ts';
 import { jobRoutes } from './routes/jobs.ts';
 import { modelUploadRoutes } from './routes/model-uploads.ts';
 import { resultRoutes } from './routes/results.ts';
+import { runnerErrandRoutes } from './routes/runner-errands.ts';
 import { runnerProtocolRoutes } from './routes/runner-protocol.ts';
 import { runnerRoutes } from './routes/runners.ts';
 import { servingRoutes } from './routes/serving.ts';
@@ -75,6 +77,8 @@ function addRoutes(app: App, services: Services): void {
     datasetRoutes,
     runnerRoutes,
     runnerProtocolRoutes,
+    runnerErrandRoutes,
+    graderRoutes,
     servingRoutes,
     chatRoutes,
     modelUploadRoutes,

@@ -2,14 +2,14 @@
 // HTTP, nothing else, and checks every answer against the contract before anybody works with it.
 import type { z } from 'zod';
 import { ApiError, UnreachableError } from './client/errors.ts';
+import { datasetCalls } from './client/dataset-calls.ts';
 import { followEvents } from './client/follow.ts';
+import { graderCalls } from './client/grader-calls.ts';
 import { modelCalls } from './client/model-calls.ts';
 import type { Call, ClientOptions } from './client/request.ts';
 import { send } from './client/request.ts';
 import { runnerCalls } from './client/runner-calls.ts';
 import { checkpoint } from './contract/checkpoint.ts';
-import type { datasetQuery } from './contract/dataset.ts';
-import { dataset } from './contract/dataset.ts';
 import { jobEvent } from './contract/event.ts';
 import { job, jobDetail } from './contract/job.ts';
 import { page } from './contract/list.ts';
@@ -21,9 +21,8 @@ export { ApiError, UnreachableError };
 export type { ClientOptions };
 
 export type Query = Readonly<Record<string, string | number | undefined>>;
-export type DatasetQuery = z.input<typeof datasetQuery>;
 
-interface Creating {
+export interface Creating {
   /** Default: a new one for each call, so that its retries create one thing only. */
   readonly idempotencyKey?: string;
 }
@@ -95,24 +94,8 @@ export function createClient(options: ClientOptions) {
         signal,
       }),
 
-    /** `body`: JSONL or a JSON array, plain or gzipped. */
-    createDataset: (
-      query: DatasetQuery,
-      body: Uint8Array<ArrayBuffer> | Blob | string,
-      creating: Creating = {},
-    ) =>
-      call(dataset, {
-        method: 'POST',
-        path: '/v1/datasets',
-        query: { ...query },
-        body,
-        headers: created(creating),
-        repeatable: true,
-        timeoutMs: null,
-      }),
-    datasets: (query?: Query) => get(page(dataset), '/v1/datasets', query),
-    dataset: (id: string) => get(dataset, `/v1/datasets/${encodeURIComponent(id)}`),
-
+    ...datasetCalls(options, call),
+    ...graderCalls(call),
     ...modelCalls(options, call),
 
     runners: (query?: Query) => get(page(runner), '/v1/runners', query),

@@ -3,6 +3,8 @@
 export interface Limits {
   /** Bytes of a JSON body. */
   readonly jsonBytes: number;
+  /** Bytes of answers to be graded. */
+  readonly gradeBytes: number;
   /** Bytes of a dataset as it is sent, compressed or not. */
   readonly datasetBytes: number;
   /** Bytes of a dataset after decompression: a small body may unfold to anything. */
@@ -15,6 +17,7 @@ export interface Limits {
 
 export const defaultLimits: Limits = {
   jsonBytes: 8 << 20,
+  gradeBytes: 4 << 20,
   datasetBytes: 512 << 20,
   datasetUnpackedBytes: 4 * 2 ** 30,
   datasetArrayBytes: 64 << 20,

@@ -2,8 +2,11 @@
 // a timer calls it on Node, a cron trigger on Workers.
 import type { Logger } from 'pino';
 import type { Database } from '../db/connect.ts';
+import { expireErrands, forgetErrands } from '../db/errands/expire.ts';
 import { expireLeases } from '../db/queue/expire-leases.ts';
 
 export async function tick(db: Database, log: Logger): Promise<void> {
   for (const expired of await expireLeases(db)) log.warn(expired, 'lease expired');
+  for (const expired of await expireErrands(db)) log.warn(expired, 'lease of an errand expired');
+  await forgetErrands(db);
 }

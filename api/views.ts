@@ -1,4 +1,5 @@
 // From rows to what crosses the wire. Only renaming: whatever is computed is computed in a statement.
+import type { ErrandSummaryRow } from '../db/errands/get.ts';
 import type {
   CheckpointRow,
   DatasetRow,
@@ -11,6 +12,7 @@ import type {
 import type { Checkpoint } from './contract/checkpoint.ts';
 import type { Dataset } from './contract/dataset.ts';
 import type { JobEvent } from './contract/event.ts';
+import type { Errand } from './contract/errand.ts';
 import type { Job, JobDetail } from './contract/job.ts';
 import type { Evaluation, MetricPoint } from './contract/results.ts';
 import type { ClaimedCheckpoint, Runner } from './contract/runner.ts';
@@ -103,8 +105,22 @@ export const datasetView = (row: DatasetRow): Dataset => ({
   rows: row.rows,
   size: row.size,
   sha256: row.sha256,
+  grader: row.grader,
   report: row.report,
+  message: row.message,
   created_at: at(row.createdAt),
+});
+
+export const errandView = (row: ErrandSummaryRow): Errand => ({
+  id: row.id,
+  kind: row.kind,
+  state: row.state,
+  results: row.results,
+  dataset: row.datasetId,
+  reason: row.reason,
+  message: row.message,
+  created_at: at(row.createdAt),
+  finished_at: atOrNull(row.finishedAt),
 });
 
 export const runnerView = (row: RunnerRow, aliveSince: Date): Runner => ({
@@ -113,6 +129,9 @@ export const runnerView = (row: RunnerRow, aliveSince: Date): Runner => ({
   accelerator: row.accelerator,
   memory_gb: row.memoryGb,
   labels: row.labels,
+  grader: row.grader,
+  languages: row.languages,
+  missing: row.missing,
   version: row.version,
   alive: row.lastSeenAt >= aliveSince,
   registered_at: at(row.registeredAt),

@@ -38,19 +38,24 @@ export async function getDataset(
   return row;
 }
 
-/** The datasets that a spec names, by id or by name; what is missing is simply not among them. */
+/**
+ * The datasets that a spec names, by id or by name; what is missing is simply not among them. Locked, none of them is deleted
+ * or decided about before the transaction ends.
+ */
 export async function findDatasets(
   db: Database,
   projectId: string,
   idsOrNames: readonly string[],
+  lock?: 'share',
 ): Promise<DatasetRow[]> {
   if (idsOrNames.length === 0) return [];
   const wanted = [...idsOrNames];
   const named = or(inArray(datasets.id, wanted), inArray(datasets.name, wanted));
-  return await db
+  const found = db
     .select()
     .from(datasets)
     .where(and(eq(datasets.projectId, projectId), named));
+  return await (lock === undefined ? found : found.for(lock));
 }
 
 /** Newest first. */

@@ -1,5 +1,6 @@
 // Runners: who they are, what they have, when they were last heard of.
 import { and, eq, max, sql } from 'drizzle-orm';
+import type { CodeLanguage } from '../api/contract/grader.ts';
 import type { Accelerator } from '../api/contract/names.ts';
 import type { RegisterRequest } from '../api/contract/runner.ts';
 import type { Database } from './connect.ts';
@@ -17,7 +18,10 @@ export async function registerRunner(
   const properties = {
     accelerator: runner.accelerator,
     memoryGb: runner.memory_gb,
-    labels: runner.labels,
+    labels: runner.labels ?? {},
+    grader: runner.grader ?? false,
+    languages: runner.languages ?? [],
+    missing: runner.missing ?? {},
     version: runner.version,
   };
   const [row] = await db
@@ -62,6 +66,23 @@ export async function largestMemory(
     .from(runners)
     .where(fitting);
   return row?.gb ?? undefined;
+}
+
+/** Whether a runner is alive that takes errands and has a back end for these languages. */
+export async function hasGrader(
+  db: Database,
+  projectId: string,
+  languages: readonly CodeLanguage[],
+  leaseMs: number,
+): Promise<boolean> {
+  const capable = and(
+    eq(runners.projectId, projectId),
+    eq(runners.grader, true),
+    sql`${sql.param([...languages], runners.languages)} <@ ${runners.languages}`,
+    sql`${runners.lastSeenAt} > now() - ${leaseMs} * interval '1 millisecond'`,
+  );
+  const rows = await db.select({ id: runners.id }).from(runners).where(capable).limit(1);
+  return rows.length > 0;
 }
 
 /** Newest first. */

@@ -1,8 +1,9 @@
-// Every table. Shapes that cross the wire come from api/contract; this file says how they are kept.
+// Every table but that of errands (errands/table.ts). Shapes that cross the wire come from api/contract; this file says how they are kept.
 // Owned rows carry project_id. State, events and their numbers are guarded by triggers (state-guard.ts).
 import { sql } from 'drizzle-orm';
 import {
   bigint,
+  boolean,
   doublePrecision,
   foreignKey,
   index,
@@ -19,6 +20,7 @@ import type { CheckpointCommit } from '../api/contract/checkpoint.ts';
 import type { Dataset } from '../api/contract/dataset.ts';
 import type { EvaluationCell, EventBody } from '../api/contract/event.ts';
 import type { ExpandedSpec } from '../api/contract/expand.ts';
+import type { CodeLanguage, Grader } from '../api/contract/grader.ts';
 import type { FailureReason, JobState, Progress } from '../api/contract/job.ts';
 import type { Accelerator } from '../api/contract/names.ts';
 import type { SampleIndex } from '../api/contract/results.ts';
@@ -27,9 +29,15 @@ import type { JobSpecInput } from '../api/contract/spec.ts';
 import type { DatasetKind } from '../api/contract/task.ts';
 import { foreignText, json } from './json.ts';
 
-const time = (name: string) => timestamp(name, { withTimezone: true, precision: 3 });
-const createdAt = () => time('created_at').notNull().defaultNow();
+export const time = (name: string) => timestamp(name, { withTimezone: true, precision: 3 });
+export const createdAt = () => time('created_at').notNull().defaultNow();
 const count = (name: string) => bigint(name, { mode: 'number' });
+export const languagesColumn = () =>
+  text('languages')
+    .array()
+    .$type<CodeLanguage[]>()
+    .notNull()
+    .default(sql`'{}'`);
 const modeColumn = () => text('mode').$type<EvaluationCell['mode']>().notNull();
 
 export const projects = pgTable('projects', {
@@ -38,7 +46,7 @@ export const projects = pgTable('projects', {
   createdAt: createdAt(),
 });
 
-const ownedBy = () =>
+export const ownedBy = () =>
   text('project_id')
     .notNull()
     .references(() => projects.id);
@@ -80,7 +88,9 @@ export const datasets = pgTable(
     size: count('size').notNull(),
     sha256: text('sha256').notNull(),
     key: text('key').notNull(),
+    grader: json<Grader>('grader'),
     report: json<Dataset['report']>('report').notNull(),
+    message: foreignText('message'),
     createdAt: createdAt(),
   },
   (table) => [unique('datasets_name').on(table.projectId, table.name)],
@@ -95,6 +105,11 @@ export const runners = pgTable(
     accelerator: text('accelerator').$type<Accelerator>().notNull(),
     memoryGb: doublePrecision('memory_gb').notNull(),
     labels: json<Record<string, string>>('labels').notNull(),
+    grader: boolean('grader').notNull().default(false),
+    languages: languagesColumn(),
+    missing: json<Record<string, string>>('missing')
+      .notNull()
+      .default(sql`'{}'`),
     version: text('version').notNull(),
     registeredAt: time('registered_at').notNull().defaultNow(),
     lastSeenAt: time('last_seen_at').notNull().defaultNow(),
@@ -151,6 +166,7 @@ export const jobs = pgTable(
     minMemoryGb: doublePrecision('min_memory_gb').notNull(),
     runnerLabels: json<Record<string, string>>('runner_labels').notNull(),
     datasetIds: text('dataset_ids').array().notNull(),
+    languages: languagesColumn(),
     availableAt: time('available_at').notNull().defaultNow(),
 
     attempt: integer('attempt').notNull().default(0),

@@ -44,7 +44,14 @@ export const importRules: readonly ImportRule[] = [
   },
   {
     part: 'runner/grader',
-    may: ['runner/rewards', 'runner/data', 'runner/engine', 'runner/checkpoint', 'api/contract'],
+    may: [
+      'runner/ipc',
+      'runner/rewards',
+      'runner/data',
+      'runner/engine',
+      'runner/checkpoint',
+      'api/contract',
+    ],
     why: 'the grader scores answers; it knows no training and no store',
   },
   {

@@ -1,10 +1,15 @@
-// Messages between the runner's processes, both sides in one place: supervisor <-> trainer, supervisor <-> uploader.
+// Messages between the runner's processes, both sides in one place: supervisor <-> trainer, supervisor <-> uploader,
+// supervisor <-> grader.
 // They travel as JSON over the channel that `fork` opens. Bulk data never does: messages name files in scratch.
 import type { CheckpointCommit, Manifest } from '../api/contract/checkpoint.ts';
+import type { GoldReport } from '../api/contract/dataset.ts';
 import type { Entry } from '../api/contract/event.ts';
+import type { GradeItem, GradeResult } from '../api/contract/grade.ts';
+import type { CodeLanguage, Grader } from '../api/contract/grader.ts';
 import type { Progress } from '../api/contract/job.ts';
 import type { Accelerator } from '../api/contract/names.ts';
 import type { Claim, ClaimedCheckpoint, Outcome } from '../api/contract/runner.ts';
+import type { TaskKind } from '../api/contract/task.ts';
 
 /** Local paths of all that an attempt starts from. */
 export interface Inputs {
@@ -108,6 +113,41 @@ export type FromUploader =
       readonly code: TransferFailureCode;
       readonly message: string;
     };
+
+/** An errand as the grader gets it: what had to be fetched lies in `file`, JSONL. */
+export type GraderWork =
+  | { readonly kind: 'grade'; readonly grader: Grader; readonly items: readonly GradeItem[] }
+  | {
+      readonly kind: 'validate';
+      readonly grader: Grader;
+      readonly rows: TaskKind;
+      readonly file: string;
+    };
+
+/** One errand at a time. `describe`: say what you can, no errand follows. */
+export type ToGrader = { readonly type: 'describe' } | { readonly type: 'work'; readonly work: GraderWork };
+
+/** Languages of code that can be run here, and why others cannot. */
+export interface Abilities {
+  readonly languages: readonly CodeLanguage[];
+  readonly missing: Readonly<Record<string, string>>;
+}
+
+/**
+ * - `failed`: the errand's own fault, or ours in a way that would come again;
+ * - `unavailable`: what it grades with is away; another time it may be there.
+ */
+export type GraderOutcome =
+  | { readonly type: 'graded'; readonly results: readonly GradeResult[] }
+  | { readonly type: 'validated'; readonly report: GoldReport }
+  | { readonly type: 'failed'; readonly reason: 'grader_failed' | 'invalid_data'; readonly message: string }
+  | { readonly type: 'unavailable'; readonly message: string };
+
+export type FromGrader =
+  /** Said every second; `graded` counts answers since the process began: one that does not grow hangs. */
+  | { readonly type: 'alive'; readonly graded: number }
+  | { readonly type: 'abilities'; readonly abilities: Abilities }
+  | { readonly type: 'outcome'; readonly outcome: GraderOutcome };
 
 /** Object keys: they hold the attempt, so a runner that lost its lease overwrites nothing. */
 export function checkpointPrefix(job: string, attempt: number, at: SnapshotMeta): string {

@@ -2,18 +2,21 @@
 // child ends. Settings are environment variables, listed in supervisor/settings.ts.
 import { pino } from 'pino';
 import type { Logger } from 'pino';
+import { findAbilities } from './supervisor/abilities.ts';
 import { findAccelerator } from './supervisor/accelerator.ts';
 import { SettingsError, readSettings, settledOn } from './supervisor/settings.ts';
 import type { Settings } from './supervisor/settings.ts';
 import { RunnerRefused, Supervisor } from './supervisor/supervisor.ts';
 
-/** Asks the machine for the accelerator that the environment asks for. */
+/** Asks the machine for the accelerator that the environment asks for, and for what code it can run. */
 async function settingsOrExit(log: Logger): Promise<Settings> {
   try {
     const asked = readSettings(process.env);
     const { accelerator, told } = await findAccelerator(asked.accelerator, process.env);
     for (const line of told) log.info(line);
-    return settledOn(accelerator, asked);
+    const abilities = await findAbilities(asked.graderEntry, process.env);
+    log.info(abilities, 'code that graders can run here');
+    return settledOn(accelerator, abilities, asked);
   } catch (error) {
     if (!(error instanceof SettingsError)) throw error;
     console.error(error.message);

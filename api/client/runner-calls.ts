@@ -2,6 +2,8 @@
 // its number. A claim may not: an answer that is lost leaves a lease behind, which runs out by itself.
 import type { z } from 'zod';
 import type { CheckedCall } from '../client.ts';
+import type { errandClaimRequest, errandFinishRequest, errandHeartbeatRequest } from '../contract/errand.ts';
+import { errandClaimResponse, errandFinishResponse, errandHeartbeatResponse } from '../contract/errand.ts';
 import type {
   RegisterRequest,
   checkpointRequest,
@@ -49,6 +51,12 @@ export function runnerCalls(call: CheckedCall) {
       post(checkpointResponse, 'checkpoints', body, true, options),
     finish: (body: z.input<typeof finishRequest>, options?: CallOptions) =>
       post(finishResponse, 'finish', body, true, options),
+    claimErrand: (body: z.input<typeof errandClaimRequest>, options?: CallOptions) =>
+      post(errandClaimResponse, 'errands/claim', body, false, options),
+    errandHeartbeat: (body: z.input<typeof errandHeartbeatRequest>, options?: CallOptions) =>
+      post(errandHeartbeatResponse, 'errands/heartbeat', body, false, options),
+    finishErrand: (body: z.input<typeof errandFinishRequest>, options?: CallOptions) =>
+      post(errandFinishResponse, 'errands/finish', body, true, options),
     /** Sent again it would register twice; the one that nobody beats for is soon forgotten. */
     serve: (body: ServeRequest, options?: CallOptions) => post(serveResponse, 'serve', body, true, options),
     servingHeartbeat: (body: z.input<typeof servingBeat>, options?: CallOptions) =>

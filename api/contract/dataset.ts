@@ -1,6 +1,7 @@
 // Datasets: JSONL (or a JSON array, either gzipped) posted as the body, described by query parameters.
 import { z } from 'zod';
 import { datasetId, name, sha256, timestamp } from './names.ts';
+import { grader } from './grader.ts';
 import { datasetKind } from './task.ts';
 
 export const datasetState = z.enum(['validating', 'ready', 'invalid']);
@@ -26,6 +27,12 @@ export const datasetQuery = z.strictObject({
     .optional()
     .describe('JSON object: our field -> column of the posted rows, for example {"prompt":"question"}'),
   answer_format: answerFormat.default('plain'),
+  grader: z
+    .string()
+    .optional()
+    .describe(
+      'JSON: the grader that must give every row’s gold its maximum. Default by kind: {"type":"math"}, {"type":"code","language":"python"}, {"type":"swe"}',
+    ),
 });
 
 export const rowIssue = z.object({
@@ -35,10 +42,39 @@ export const rowIssue = z.object({
 });
 export type RowIssue = z.infer<typeof rowIssue>;
 
+const count = z.number().int().min(0);
+export const namedIssues = 100;
+export const namedDuplicates = 20;
+
+/** What proving the gold finds out. */
+const gold = {
+  broken: count.describe(
+    'rows that are none of their kind, or whose gold does not reach the grader’s maximum',
+  ),
+  issues: z.array(rowIssue).max(namedIssues).describe(`the first ${namedIssues}`),
+  unproven: count.describe('rows whose gold nothing proves: only their form was checked'),
+  zero_maximum: z
+    .object({ count, rows: z.array(count).max(namedIssues).describe(`the first ${namedIssues}`) })
+    .describe('rows whose gold is worth 0: nothing can be learnt from them'),
+};
+export const goldReport = z.object(gold);
+export type GoldReport = z.infer<typeof goldReport>;
+
 export const validationReport = z.object({
-  rows: z.number().int(),
-  broken: z.number().int(),
-  issues: z.array(rowIssue).describe('the first 100'),
+  rows: count,
+  ...gold,
+  unproven: gold.unproven.default(0),
+  zero_maximum: gold.zero_maximum.default({ count: 0, rows: [] }),
+  duplicates: z
+    .object({
+      count,
+      pairs: z
+        .array(z.object({ row: count, first: count }))
+        .max(namedDuplicates)
+        .describe(`the first ${namedDuplicates}`),
+    })
+    .default({ count: 0, pairs: [] })
+    .describe('rows whose prompt an earlier row has already'),
 });
 
 export type ValidationReport = z.infer<typeof validationReport>;
@@ -52,7 +88,9 @@ export const dataset = z
     rows: z.number().int(),
     size: z.number().int().describe('bytes of the stored JSONL'),
     sha256: sha256.describe('of the stored JSONL'),
+    grader: grader.nullable().default(null).describe('what proves the gold'),
     report: validationReport,
+    message: z.string().nullable().default(null).describe('what it waits for, or why it is invalid'),
     created_at: timestamp,
   })
   .meta({ id: 'Dataset' });

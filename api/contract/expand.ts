@@ -43,6 +43,8 @@ export interface DataReference {
   readonly data: string;
   /** The likeliest first. */
   readonly kinds: readonly [DatasetKind, ...DatasetKind[]];
+  /** What the rows’ answers are graded with, where they are. */
+  readonly grader?: Grader;
 }
 
 /** Every dataset that a spec names, with where it names it and the kinds of rows that fit. */
@@ -50,12 +52,15 @@ export function dataReferences(spec: JobSpec): DataReference[] {
   const stages = stagesOf(spec).map(({ pointer, stage }) => ({
     pointer: `${pointer}/data`,
     data: stage.data,
-    kinds: stage.kind === 'sft' ? (['sft'] as const) : kindsGradedBy(stage.grader),
+    ...(stage.kind === 'sft'
+      ? { kinds: ['sft'] as const }
+      : { kinds: kindsGradedBy(stage.grader), grader: stage.grader }),
   }));
   const suites = spec.evaluate.suites.map((entry, index) => ({
     pointer: `/evaluate/suites/${index}/data`,
     data: entry.data,
     kinds: kindsGradedBy(entry.grader),
+    grader: entry.grader,
   }));
   return [...stages, ...suites];
 }

@@ -5,6 +5,7 @@ import { checkpointCommit } from './checkpoint.ts';
 import { datasetKind } from './task.ts';
 import { entry } from './event.ts';
 import { expandedSpec } from './expand.ts';
+import { codeLanguage } from './grader.ts';
 import { failureReason, progress } from './job.ts';
 import {
   accelerator,
@@ -21,15 +22,26 @@ import {
 
 export const PROTOCOL_VERSION = 1;
 
+/** What a runner grades with. */
+const abilities = {
+  grader: z.boolean().default(false).describe('takes errands: grades answers and proves gold'),
+  languages: z.array(codeLanguage).max(16).default([]).describe('of code that it can run in a sandbox'),
+  missing: z
+    .record(z.string().max(63), z.string().max(1_000))
+    .default({})
+    .describe('why it has no back end for other languages'),
+};
+
 export const registerRequest = z.object({
   protocol: z.number().int(),
   name,
   accelerator,
   memory_gb: z.number().min(0).describe('of the accelerator, RAM for cpu; 10^9 bytes'),
   labels: labels.default({}),
+  ...abilities,
   version: z.string(),
 });
-export type RegisterRequest = z.infer<typeof registerRequest>;
+export type RegisterRequest = z.input<typeof registerRequest>;
 export const registerResponse = z.object({
   runner: runnerId,
   heartbeat_ms: z.number().int(),
@@ -45,6 +57,7 @@ export const runner = z
     accelerator,
     memory_gb: z.number(),
     labels,
+    ...abilities,
     version: z.string(),
     alive: z.boolean().describe('heard of within the lease time'),
     registered_at: timestamp,

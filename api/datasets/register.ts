@@ -5,8 +5,11 @@ import { deleteInvalidDataset, findDatasets, insertDataset } from '../../db/data
 import type { Answer } from '../../db/idempotency.ts';
 import { newId } from '../../db/ids.ts';
 import type { DatasetRow } from '../../db/schema.ts';
+import { insertErrand } from '../../db/errands/insert.ts';
 import type { Services } from '../context.ts';
+import type { Grader } from '../contract/grader.ts';
 import type { RowMapping } from '../contract/mapping.ts';
+import { proofOf } from '../contract/proof.ts';
 import { answerOnce } from '../idempotency.ts';
 import { bodyChunks } from '../middleware/body.ts';
 import { ProblemError } from '../problem.ts';
@@ -22,6 +25,8 @@ export interface Upload {
   readonly projectId: string;
   readonly name: string;
   readonly mapping: RowMapping;
+  /** What proves the gold; undefined where nothing can. */
+  readonly grader: Grader | undefined;
   readonly idempotencyKey: string | undefined;
 }
 
@@ -34,7 +39,8 @@ export async function registerDataset(services: Services, upload: Upload, reques
       request.headers.get('content-encoding') ?? undefined,
       services.limits,
     );
-    const validated = await validateRows(readRows(body, services.limits), upload.mapping, scratch);
+    const rows = readRows(body, services.limits);
+    const validated = await validateRows(rows, upload.mapping, upload.grader, scratch);
     return await keep(services, upload, validated, scratch);
   } finally {
     await scratch.remove();
@@ -49,13 +55,13 @@ async function keep(
 ): Promise<Answer> {
   const id = newId('ds');
   const key = `datasets/${id}/rows.jsonl`;
-  const { projectId, name, mapping, idempotencyKey } = upload;
+  const { projectId, name, mapping, grader, idempotencyKey } = upload;
   const isNew = canTakeName(await named(db, projectId, name));
   if (isNew && validated.report.broken === 0)
     await store.put(key, { path: scratch.path }, { sha256: validated.sha256 });
   // Best effort: what stays behind after a failure here is an object that nothing names.
   const forget = () => store.delete(key).catch(() => undefined);
-  const request = ['POST /v1/datasets', name, JSON.stringify(mapping), validated.sha256];
+  const request = ['POST /v1/datasets', name, JSON.stringify({ ...mapping, grader }), validated.sha256];
   try {
     const answer = await answerOnce(db, { projectId, key: idempotencyKey, request }, (tx) =>
       insertOnce(tx, upload, validated, isNew ? { id, key } : undefined),
@@ -75,26 +81,34 @@ async function insertOnce(
   validated: Validated,
   fresh: { id: string; key: string } | undefined,
 ): Promise<Answer> {
-  const { projectId, name, mapping } = upload;
-  const state = validated.report.broken === 0 ? 'ready' : 'invalid';
+  const { projectId, name, mapping, grader } = upload;
+  const isBroken = validated.report.broken > 0;
   const former = await named(tx, projectId, name);
-  if (former?.sha256 === validated.sha256 && former.kind === mapping.kind && former.state === state)
-    return { status: 200, body: datasetView(former) };
+  const isSame = former?.sha256 === validated.sha256 && former.kind === mapping.kind;
+  // Rows that were refused for their gold are proven again: by another grader, or by one that was mended.
+  if (isSame && (isBroken || former.state !== 'invalid')) return { status: 200, body: datasetView(former) };
   if (!canTakeName(former) || fresh === undefined) throw nameTaken(name);
   if (former !== undefined) await deleteInvalidDataset(tx, projectId, former.id);
   const { size, sha256, report } = validated;
+  const isProvenLater = !isBroken && proofOf(grader) === 'errand';
   const row = await insertDataset(tx, {
     ...fresh,
     projectId,
     name,
     kind: mapping.kind,
-    state,
+    state: isBroken ? 'invalid' : isProvenLater ? 'validating' : 'ready',
     rows: report.rows,
     size,
     sha256,
+    grader: grader ?? null,
     report,
+    message: isBroken ? `${report.broken} of ${report.rows} rows are not ${mapping.kind} rows` : null,
   });
-  if (row !== undefined) return { status: 201, body: datasetView(row) };
+  if (row !== undefined) {
+    const dataset = { ...fresh, kind: mapping.kind, size, sha256 };
+    if (isProvenLater) await insertErrand(tx, projectId, { kind: 'validate', grader: grader!, dataset });
+    return { status: 201, body: datasetView(row) };
+  }
   // Another upload of the name was faster; it has committed, or the insert would have waited.
   const faster = await named(tx, projectId, name);
   if (faster?.sha256 !== sha256 || faster.kind !== mapping.kind) throw nameTaken(name);

@@ -1,5 +1,5 @@
 // What a posted spec refers to, looked up and checked, so that a job is refused when it is posted rather than on a
-// runner: datasets by id or name (of the right kind, and ready), the checkpoint that the model starts from.
+// runner: datasets by id or name (of the right kind, and not invalid), the checkpoint that the model starts from.
 import { getCheckpoint } from '../../db/checkpoints/get.ts';
 import type { Database } from '../../db/connect.ts';
 import { findDatasets } from '../../db/datasets.ts';
@@ -26,7 +26,7 @@ export async function resolveSpec(
   { positions, allowPrivateAddresses }: ResolveOptions,
 ): Promise<ExpandedSpec> {
   const references = dataReferences(spec);
-  const rows = await findDatasets(db, projectId, [...new Set(references.map(({ data }) => data))]);
+  const rows = await findDatasets(db, projectId, [...new Set(references.map(({ data }) => data))], 'share');
   // Ids last: a dataset that is named like another one's id does not hide it.
   const found = new Map([
     ...rows.map((row) => [row.name, row] as const),
@@ -62,9 +62,13 @@ function datasetIssue({ pointer, data, kinds }: DataReference, row: DatasetRow |
     ];
   if (row.state === 'invalid')
     return [
-      { pointer, message: `dataset ${what} has ${row.report.broken} broken rows: its report names them` },
+      {
+        pointer,
+        message: `dataset ${what} is invalid: ${row.message ?? `it has ${row.report.broken} broken rows`}; its report names them`,
+      },
     ];
-  return row.state === 'ready' ? [] : [{ pointer, message: `dataset ${what} is ${row.state}, not ready` }];
+  // One that is being validated is waited for.
+  return [];
 }
 
 async function checkpointIssue(db: Database, projectId: string, spec: JobSpec): Promise<Issue[]> {

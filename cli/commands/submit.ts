@@ -1,4 +1,5 @@
 // millrace submit FILE [--watch]
+import { neededLanguages } from '../../api/contract/proof.ts';
 import { jobSpec } from '../../api/contract/spec.ts';
 import type { Command } from '../command.ts';
 import { dataDirFlag } from '../command.ts';
@@ -24,8 +25,9 @@ export const submitCommand: Command = {
     screen.line(job.id);
     // The job is posted: that nobody can be asked about runners is no failure of it.
     const { resources } = jobSpec.parse(job.spec);
-    const runners = await runnersFor(client, resources).catch(() => undefined);
-    const waits = runners && waitingFor(runners, resources);
+    const needs = { resources, languages: neededLanguages(job.expanded) };
+    const runners = await runnersFor(client, needs).catch(() => undefined);
+    const waits = runners && waitingFor(runners, needs);
     if (waits !== undefined) console.error(waits);
     return given.on('watch') ? watch(client, job.id, screen, interrupt) : exitCodes.succeeded;
   },

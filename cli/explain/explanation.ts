@@ -65,7 +65,7 @@ async function fittingRunners(
   need: MemoryNeed | undefined,
 ): Promise<RunnerFit[]> {
   const wanted = Math.max(spec.resources.min_memory_gb, need === undefined ? 0 : gigabytes(need.bytes));
-  const runners = await runnersFor(client, spec.resources);
+  const runners = await runnersFor(client, { resources: spec.resources, languages: [] });
   return runners.map(({ name, memory_gb, alive }) => {
     const large = memory_gb >= wanted;
     return { name, memory_gb, alive, fits: large && need === undefined ? null : large };

@@ -23,14 +23,17 @@ export async function uploadData(
     file,
     kinds: [kind],
     pointer,
+    grader,
   } of data) {
     const name = await datasetName(file, kind);
     if (!done.has(name)) {
-      const dataset = await client.createDataset({ name, kind }, await openAsBlob(file)).catch((error) => {
+      const query = { name, kind, ...(grader && { grader: JSON.stringify(grader) }) };
+      const dataset = await client.createDataset(query, await openAsBlob(file)).catch((error) => {
         throw aboutFile(error, file);
       });
       if (dataset.state === 'invalid') throw new UserError(brokenRows(file, dataset));
       say(`dataset ${name}: ${dataset.rows} rows of ${file}`);
+      if (dataset.state === 'validating') say(waiting(dataset));
       done.set(name, dataset.id);
     }
     ids.set(pointer, done.get(name)!);
@@ -55,6 +58,9 @@ export async function datasetName(file: string, kind: string): Promise<string> {
     .slice(0, 40);
   return `${stem === '' ? 'data' : stem}-${kind}-${hash.digest('hex').slice(0, 12)}`;
 }
+
+const waiting = ({ name, message }: Dataset): string =>
+  `dataset ${name}: a runner proves its gold first, the job waits for that${message === null ? '' : `; ${message}`}`;
 
 function brokenRows(file: string, { report, kind }: Dataset): string {
   const rows = report.issues

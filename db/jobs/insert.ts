@@ -1,6 +1,7 @@
 // A new job: the row is the queue entry. Its first event is written by the database (state-guard.ts).
 import { sql } from 'drizzle-orm';
 import type { ExpandedSpec } from '../../api/contract/expand.ts';
+import { neededLanguages } from '../../api/contract/proof.ts';
 import { SPEC_VERSION, type JobSpecInput } from '../../api/contract/spec.ts';
 import type { Database } from '../connect.ts';
 import { newId } from '../ids.ts';
@@ -35,6 +36,7 @@ export async function insertJob(db: Database, job: NewJob): Promise<JobRow> {
       minMemoryGb: job.minMemoryGb ?? expanded.resources.min_memory_gb,
       runnerLabels: expanded.resources.runner_labels,
       datasetIds: datasetsOf(expanded),
+      languages: neededLanguages(expanded),
       maxAttempts: expanded.max_attempts,
     })
     .returning();

@@ -68,6 +68,7 @@ async function takeFreeJob(tx: Database, runner: RunnerRow, leaseMs: number): Pr
         eq(jobs.accelerator, runner.accelerator),
         lte(jobs.minMemoryGb, runner.memoryGb),
         sql`${jobs.runnerLabels} <@ ${storableJson(runner.labels)}::jsonb`,
+        sql`${jobs.languages} <@ ${sql.param(runner.languages, jobs.languages)}`,
         lte(jobs.availableAt, sql`now()`),
         notExists(unreadyDatasets(tx)),
       ),

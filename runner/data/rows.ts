@@ -29,12 +29,11 @@ async function* nonEmptyLines(file: string): AsyncGenerator<{ line: string; numb
   }
 }
 
-/**
- * All rows of a dataset file; the index in the array is the row number used everywhere.
- * Throws DataError with file and line for a row that does not fit its kind, and for a file without rows.
- */
-export async function readRows<Kind extends DatasetKind>(file: string, kind: Kind): Promise<RowOf<Kind>[]> {
-  const rows: RowOf<Kind>[] = [];
+/** The rows of a dataset file, one after the other. Throws DataError with file and line for a row that does not fit its kind. */
+export async function* eachRow<Kind extends DatasetKind>(
+  file: string,
+  kind: Kind,
+): AsyncGenerator<RowOf<Kind>, void, undefined> {
   for await (const { line, number } of nonEmptyLines(file)) {
     const where = `${file}: line ${number}`;
     const parsed = rowSchemas[kind].safeParse(parseJson(line, where));
@@ -43,8 +42,17 @@ export async function readRows<Kind extends DatasetKind>(file: string, kind: Kin
       const at = issue === undefined ? '' : `/${issue.path.join('/')}: ${issue.message}`;
       throw new DataError(`${where}: not a ${kind} row: ${at}`);
     }
-    rows.push(parsed.data as RowOf<Kind>);
+    yield parsed.data as RowOf<Kind>;
   }
+}
+
+/**
+ * All rows of a dataset file; the index in the array is the row number used everywhere.
+ * Throws DataError as `eachRow` does, and for a file without rows.
+ */
+export async function readRows<Kind extends DatasetKind>(file: string, kind: Kind): Promise<RowOf<Kind>[]> {
+  const rows: RowOf<Kind>[] = [];
+  for await (const row of eachRow(file, kind)) rows.push(row);
   if (rows.length === 0) throw new DataError(`${file}: holds no row: register a dataset with at least one`);
   return rows;
 }

@@ -6,6 +6,7 @@ import { answerPart } from './answer-part.ts';
 import { answerCode } from './code/answer-code.ts';
 import { functionTestReward } from './code/function-tests.ts';
 import { pairsReward } from './code/io-pairs.ts';
+import { testFaults } from './code/test-faults.ts';
 import { goldCode } from './code/prompt-code.ts';
 import type { Reward } from './reward.ts';
 import { invalid, unscored } from './reward.ts';
@@ -17,6 +18,7 @@ export const codeVerifier = (sandbox: Sandbox | undefined, language: CodeLanguag
   grade: (row, response) => codeReward(sandbox, language, row, response),
   maxScore: () => 1,
   goldResponse: (row) => goldCode(row, language),
+  rowFault: async (row) => (sandbox === undefined ? undefined : testFaults(sandbox, language, row)),
 });
 
 async function codeReward(

@@ -13,7 +13,7 @@ import { parseBlocks } from './swe/blocks.ts';
 import type { FileTree } from './swe/file-tree.ts';
 import { PatchError } from './swe/file-tree.ts';
 import { parsePatch } from './swe/patch.ts';
-import { goldChange } from './swe/row.ts';
+import { goldChange, sweFaults } from './swe/row.ts';
 import { changeDiff, changeSimilarity, changedPaths } from './swe/similarity.ts';
 import { TooMuchWork } from './swe/work.ts';
 import type { Verifier } from './verifier.ts';
@@ -31,6 +31,7 @@ export type JudgeChange = (row: SweRow, diff: string) => Promise<Reward>;
 export const sweVerifier = (judge?: JudgeChange): Verifier<SweRow> => ({
   grade: (row, response) => sweReward(row, response, judge),
   maxScore: () => 1,
+  rowFault: async (row) => sweFaults(row)[0],
   goldResponse: ({ patch }) => `\`\`\`diff\n${patch}${patch.endsWith('\n') ? '' : '\n'}\`\`\``,
 });
 

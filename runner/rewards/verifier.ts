@@ -10,4 +10,6 @@ export interface Verifier<Row = Task> {
   maxScore(task: Row): number;
   /** A response that must reach `maxScore`; undefined where the row carries no solution. */
   goldResponse(task: Row): string | undefined;
+  /** Why no answer to this row could be graded, for registration; absent where the schema says all. Rejects where it cannot tell. */
+  rowFault?(task: Row): Promise<string | undefined>;
 }

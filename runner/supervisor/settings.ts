@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { acceleratorSetting, name } from '../../api/contract/names.ts';
 import type { Accelerator } from '../../api/contract/names.ts';
+import type { Abilities } from '../ipc.ts';
 import { acceleratorMemoryGb, deviceName } from './memory.ts';
 import { parseRoots } from './mounted.ts';
 
@@ -22,6 +23,12 @@ export interface Timing {
   readonly stopMs: number;
   /** The uploader speaks every second; one that says nothing for so long while it has work is ended like a dead one. */
   readonly uploaderSilenceMs: number;
+  /** The same of a grader. */
+  readonly graderSilenceMs: number;
+  /** A grader that finishes no answer for so long hangs. */
+  readonly graderStallMs: number;
+  /** A grader without an errand is ended. */
+  readonly graderIdleMs: number;
 }
 
 export const defaultTiming: Timing = {
@@ -31,6 +38,9 @@ export const defaultTiming: Timing = {
   exitGraceMs: 10_000,
   stopMs: 5_000,
   uploaderSilenceMs: 30_000,
+  graderSilenceMs: 30_000,
+  graderStallMs: 600_000,
+  graderIdleMs: 60_000,
 };
 
 export interface Settings {
@@ -48,11 +58,14 @@ export interface Settings {
   readonly scratch: string;
   readonly trainerEntry: string;
   readonly uploaderEntry: string;
+  readonly graderEntry: string;
+  /** What code it can run. */
+  readonly abilities: Abilities;
   readonly timing: Timing;
 }
 
 /** What the environment says, before the machine was asked what it has. */
-export type AskedSettings = Omit<Settings, 'accelerator' | 'memoryGb' | 'device'> & {
+export type AskedSettings = Omit<Settings, 'accelerator' | 'memoryGb' | 'device' | 'abilities'> & {
   readonly accelerator: Accelerator | 'auto';
   readonly memoryGb: number | undefined;
 };
@@ -124,6 +137,7 @@ export function readSettings(variables: NodeJS.ProcessEnv): AskedSettings {
     scratch: resolve(data.MILLRACE_SCRATCH),
     trainerEntry: join(runnerFolder, 'trainer.ts'),
     uploaderEntry: join(runnerFolder, 'uploader.ts'),
+    graderEntry: join(runnerFolder, 'grader.ts'),
     timing: defaultTiming,
   };
 }
@@ -132,11 +146,12 @@ export function readSettings(variables: NodeJS.ProcessEnv): AskedSettings {
 const pushedModels = (storeUrl: string): string[] =>
   storeUrl.startsWith('file:') ? [join(fileURLToPath(storeUrl), 'models')] : [];
 
-/** The settings of a runner that computes on `accelerator`. Throws SettingsError where its memory is neither told nor known. */
-export function settledOn(found: Accelerator, asked: AskedSettings): Settings {
+/** The settings of a runner that computes on `found` and has `abilities`. Throws SettingsError where its memory is neither told nor known. */
+export function settledOn(found: Accelerator, abilities: Abilities, asked: AskedSettings): Settings {
   return {
     ...asked,
     accelerator: found,
+    abilities,
     memoryGb: asked.memoryGb ?? knownMemoryGb(found),
     device: deviceName(found),
   };

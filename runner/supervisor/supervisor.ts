@@ -1,4 +1,5 @@
-// The runner's own loop: register, claim, run the attempt, claim again. One attempt at a time; one uploader for all.
+// The runner's own loop: register, claim, run the attempt, claim again. One attempt at a time; one uploader for all. Errands have a
+// loop of their own beside it.
 import { readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
@@ -10,6 +11,7 @@ import type { Claim, RegisterResponse } from '../../api/contract/runner.ts';
 import { PROTOCOL_VERSION } from '../../api/contract/runner.ts';
 import { Attempt } from './attempt.ts';
 import { attemptCalls } from './calls.ts';
+import { Errands } from './errands.ts';
 import { makeScratch } from './scratch.ts';
 import type { Settings } from './settings.ts';
 import { UploaderProcess } from './uploader-process.ts';
@@ -34,6 +36,7 @@ export class Supervisor {
   readonly #log: Logger;
   readonly #service: Client['runner'];
   readonly #uploader: UploaderProcess;
+  #registration: RegisterResponse | undefined;
 
   constructor(settings: Settings, env: NodeJS.ProcessEnv, stopping: AbortSignal, log: Logger) {
     this.#settings = settings;
@@ -47,32 +50,53 @@ export class Supervisor {
   /** Runs until stopped; resolves when no child and no scratch folder is left. Throws RunnerRefused. */
   async run(): Promise<void> {
     const scratch = await makeScratch(this.#settings.scratch);
+    const ended = new AbortController();
+    let errands: Promise<void> | undefined;
     try {
       for (let registration = await this.#register(); registration !== undefined;) {
+        this.#registration = registration;
+        errands ??= this.#errands(scratch, AbortSignal.any([this.#stopping, ended.signal])).run();
         const known = await this.#claimAndRun(registration, scratch);
         if (this.#stopping.aborted) return;
         if (!known) registration = await this.#register();
       }
     } finally {
+      ended.abort();
+      await errands;
       await this.#uploader.close();
       await rm(scratch, { recursive: true, force: true });
     }
   }
 
+  #errands(scratch: string, stopping: AbortSignal): Errands {
+    return new Errands({
+      settings: this.#settings,
+      env: this.#env,
+      service: this.#service,
+      scratch,
+      registration: () => this.#registration!,
+      log: this.#log,
+      stopping,
+    });
+  }
+
   /** Undefined where the runner is stopped before the service answers. */
   async #register(): Promise<RegisterResponse | undefined> {
-    const { name, accelerator, memoryGb, labels } = this.#settings;
+    const { name, accelerator, memoryGb, labels, abilities } = this.#settings;
     const body = {
       protocol: PROTOCOL_VERSION,
       name,
       accelerator,
       memory_gb: memoryGb,
-      labels,
+      labels: { ...labels },
+      grader: true,
+      languages: [...abilities.languages],
+      missing: { ...abilities.missing },
       version: version(),
     };
     for (let failed = 1; !this.#stopping.aborted; failed++) {
       try {
-        const registration = await this.#service.register({ ...body, labels: { ...labels } });
+        const registration = await this.#service.register(body);
         this.#log.info({ runner: registration.runner, url: this.#settings.url }, 'registered');
         return registration;
       } catch (error) {

@@ -51,13 +51,14 @@ const conversation = (prompt: string) => ({
 });
 
 async function postedSpec(client: Client): Promise<JobSpecInput> {
+  const grader = { type: 'prefix' } as const;
   const [train, test] = [prompts('train.jsonl'), prompts('test.jsonl')];
   const upload = async (name: string, kind: 'sft' | 'math', rows: readonly object[]): Promise<string> => {
-    const { id, state, report } = await client.createDataset({ name, kind }, jsonl(rows));
+    const proven = kind === 'math' ? { grader: JSON.stringify(grader) } : {};
+    const { id, state, report } = await client.createDataset({ name, kind, ...proven }, jsonl(rows));
     if (state !== 'ready') throw new Error(`dataset ${name} is ${state}: ${JSON.stringify(report)}`);
     return id;
   };
-  const grader = { type: 'prefix' } as const;
   return {
     type: 'cascade',
     name: 'accept-digits',

@@ -2,7 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
-import type { DatasetQuery } from '../../api/client.ts';
+import type { z } from 'zod';
+import type { datasetQuery } from '../../api/contract/dataset.ts';
 import { noTestData, testData, testDataDir } from '../support/test-data.ts';
 import { useApi } from './support.ts';
 
@@ -17,7 +18,7 @@ const mbpp = { prompt: 'text', tests: 'test_list', setup: 'test_setup_code', sol
 type Published = readonly [
   file: string,
   rows: number,
-  query: Omit<DatasetQuery, 'name' | 'fields'>,
+  query: Omit<z.input<typeof datasetQuery>, 'name' | 'fields'>,
   fields: object,
 ];
 

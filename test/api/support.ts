@@ -113,7 +113,7 @@ export const spec = (changes: Record<string, unknown> = {}): JobSpecInput =>
   }) as JobSpecInput;
 
 export async function registerDatasets(client: Client): Promise<void> {
-  await client.createDataset({ name: 'math', kind: 'math' }, mathRows);
+  await client.createDataset({ name: 'math', kind: 'math', grader: '{"type":"exact"}' }, mathRows);
   await client.createDataset({ name: 'sft', kind: 'sft' }, sftRows);
 }
 

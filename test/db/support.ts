@@ -3,6 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import { eq, sql } from 'drizzle-orm';
 import type { CheckpointCommit } from '../../api/contract/checkpoint.ts';
+import { validationReport } from '../../api/contract/dataset.ts';
 import { expandSpec } from '../../api/contract/expand.ts';
 import type { JobState } from '../../api/contract/job.ts';
 import type { RegisterRequest } from '../../api/contract/runner.ts';
@@ -44,7 +45,7 @@ export async function insertReadyDataset(db: Database, projectId: string): Promi
     size: 2,
     sha256: 'a'.repeat(64),
     key: 'datasets/one.jsonl',
-    report: { rows: 1, broken: 0, issues: [] },
+    report: validationReport.parse({ rows: 1, broken: 0, issues: [], unproven: 1 }),
   });
   if (row === undefined) throw new Error('the dataset was not inserted');
   return row.id;

@@ -24,6 +24,7 @@ const scored = [
 const runnerParts = [
   ...scored,
   'runner/cascade/part.ts',
+  'runner/grader.ts',
   'runner/grader/part.ts',
   'runner/supervisor/part.ts',
   'runner/uploader.ts',
@@ -42,7 +43,8 @@ const allowed: Record<string, string[]> = {
   'runner/ipc.ts': [...client, contract, 'store/part.ts', 'runner/main.ts', ...runnerParts],
   'runner/main.ts': ['runner/ipc.ts', ...client, contract, 'store/part.ts', ...runnerParts],
   'runner/cascade/part.ts': [contract, ...scored],
-  'runner/grader/part.ts': [contract, ...scored],
+  'runner/grader.ts': ['runner/grader/part.ts', 'runner/ipc.ts', contract, ...scored],
+  'runner/grader/part.ts': ['runner/grader.ts', 'runner/ipc.ts', contract, ...scored],
   'runner/supervisor/part.ts': ['runner/ipc.ts', ...client, contract],
   'runner/uploader.ts': ['runner/uploader/part.ts', 'runner/ipc.ts', ...client, contract, 'store/part.ts'],
   'runner/uploader/part.ts': ['runner/uploader.ts', 'runner/ipc.ts', ...client, contract, 'store/part.ts'],

@@ -55,7 +55,10 @@ beforeAll(async () => {
     ],
   }));
   await api.client.createDataset({ name: 'warm-up', kind: 'sft' }, JSON.stringify(conversations));
-  await api.client.createDataset({ name: 'tasks', kind: 'math' }, JSON.stringify(tasks));
+  await api.client.createDataset(
+    { name: 'tasks', kind: 'math', grader: '{"type":"prefix"}' },
+    JSON.stringify(tasks),
+  );
   startRunner();
   undisturbed = await weightsOf((await run()).job);
 });

@@ -8,6 +8,7 @@ import { readSettings, settledOn, SettingsError } from '../../runner/supervisor/
 import type { Settings } from '../../runner/supervisor/settings.ts';
 import { tempDir } from '../support/temp-dir.ts';
 
+const none = { languages: [], missing: {} };
 const needed = {
   MILLRACE_URL: 'http://127.0.0.1:1',
   MILLRACE_RUNNER_TOKEN: 'token',
@@ -17,7 +18,7 @@ const needed = {
 /** Of a runner that has what it is told to compute on. */
 function settled(variables: NodeJS.ProcessEnv): Settings {
   const asked = readSettings(variables);
-  return settledOn(asked.accelerator === 'auto' ? 'cpu' : asked.accelerator, asked);
+  return settledOn(asked.accelerator === 'auto' ? 'cpu' : asked.accelerator, none, asked);
 }
 
 describe('memory', () => {

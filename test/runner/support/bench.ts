@@ -36,6 +36,7 @@ export interface Bench {
 
 export async function startBench(
   prepare: (service: FakeService) => void = () => undefined,
+  changes: Partial<Settings> = {},
 ): Promise<Bench & AsyncDisposable> {
   const dir = await tempDir('supervisor');
   const service = await new FakeService().start();
@@ -63,6 +64,8 @@ export async function startBench(
     scratch,
     trainerEntry: join(import.meta.dirname, 'scripted-trainer.ts'),
     uploaderEntry: join(runnerFolder, 'uploader.ts'),
+    graderEntry: join(runnerFolder, 'grader.ts'),
+    abilities: { languages: [], missing: {} },
     timing: {
       ...defaultTiming,
       claimMs: 50,
@@ -71,7 +74,9 @@ export async function startBench(
       exitGraceMs: 300,
       stopMs: 2_000,
       uploaderSilenceMs: 3_000,
+      graderSilenceMs: 3_000,
     },
+    ...changes,
   };
   const stopping = new AbortController();
   const ended = new Supervisor(settings, env, stopping.signal, pino({ level: 'silent' })).run();

@@ -6,6 +6,12 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { z } from 'zod';
 import type { Entry } from '../../../api/contract/event.ts';
+import type { ErrandClaim, ErrandOutcome } from '../../../api/contract/errand.ts';
+import {
+  errandClaimRequest,
+  errandFinishRequest,
+  errandHeartbeatRequest,
+} from '../../../api/contract/errand.ts';
 import type { Claim, Outcome } from '../../../api/contract/runner.ts';
 import {
   PROTOCOL_VERSION,
@@ -24,6 +30,9 @@ const bodies = {
   report: reportRequest,
   checkpoints: checkpointRequest,
   finish: finishRequest,
+  'errands/claim': errandClaimRequest,
+  'errands/heartbeat': errandHeartbeatRequest,
+  'errands/finish': errandFinishRequest,
 } as const;
 type Route = keyof typeof bodies;
 export type BodyOf<R extends Route> = z.infer<(typeof bodies)[R]>;
@@ -42,7 +51,10 @@ export const problem = (status: number, code: string): Answer => ({
 
 export class FakeService {
   readonly claims: Claim[] = [];
-  /** In the order of arrival, answered with success or not. */
+  readonly errands: ErrandClaim[] = [];
+  /** Outcomes of errands, in the order in which they were told. */
+  readonly errandOutcomes: ErrandOutcome[] = [];
+  /** What was said of jobs, in the order of arrival, answered with success or not. */
   readonly received: { route: Route; body: unknown; at: number }[] = [];
   readonly violations: string[] = [];
   /** Answers instead of the usual one, where it returns something. */
@@ -95,7 +107,7 @@ export class FakeService {
   }
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const route = request.url?.split('/').at(-1) as Route;
+    const route = request.url?.replace('/v1/runner/', '') as Route;
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const parsed = bodies[route].safeParse(JSON.parse(Buffer.concat(chunks).toString('utf8')));
@@ -104,7 +116,7 @@ export class FakeService {
     const { status, body: answer } = parsed.success
       ? (this.instead(route, body) ?? this.#usual(route, body))
       : problem(422, 'invalid_spec');
-    this.received.push({ route, body, at: performance.now() });
+    if (!route.startsWith('errands/')) this.received.push({ route, body, at: performance.now() });
     if (this.loseAnswer(route, body)) response.destroy();
     else response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
   }
@@ -127,7 +139,19 @@ export class FakeService {
       case 'finish':
         this.outcome = (body as BodyOf<'finish'>).outcome;
         return ok({ state: this.outcome.type });
+      case 'errands/claim':
+        return ok({ claim: this.#nextErrand(body as BodyOf<'errands/claim'>) });
+      case 'errands/heartbeat':
+        return ok({ lease_ms: this.leaseMs });
+      case 'errands/finish':
+        this.errandOutcomes.push((body as BodyOf<'errands/finish'>).outcome);
+        return ok({ state: 'succeeded' });
     }
+  }
+
+  #nextErrand({ kinds }: BodyOf<'errands/claim'>): ErrandClaim | null {
+    const at = this.errands.findIndex(({ payload }) => kinds.includes(payload.kind));
+    return at < 0 ? null : this.errands.splice(at, 1)[0]!;
   }
 
   #apply({ sequence, entries }: BodyOf<'report'>): boolean {

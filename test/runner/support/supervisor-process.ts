@@ -4,7 +4,7 @@ import { readSettings, settledOn } from '../../../runner/supervisor/settings.ts'
 import { Supervisor } from '../../../runner/supervisor/supervisor.ts';
 
 const settings = {
-  ...settledOn('cpu', readSettings(process.env)),
+  ...settledOn('cpu', { languages: [], missing: {} }, readSettings(process.env)),
   trainerEntry: process.env['TEST_TRAINER']!,
 };
 await new Supervisor(settings, process.env, new AbortController().signal, pino({ level: 'silent' })).run();

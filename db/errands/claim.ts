@@ -1,0 +1,55 @@
+// A runner asks for an errand: what somebody waits for first (`grade`), then the oldest. Callers never wait for each other:
+// rows that another claim has locked are skipped.
+import { and, asc, eq, inArray, lte, sql } from 'drizzle-orm';
+import type { ErrandKind } from '../../api/contract/errand.ts';
+import type { Database } from '../connect.ts';
+import { leaseEnd } from '../queue/fence.ts';
+import { touchRunner } from '../runners.ts';
+import { errands, type ErrandRow } from './table.ts';
+
+export interface ErrandClaimOptions {
+  projectId: string;
+  runner: string;
+  kinds: readonly ErrandKind[];
+  leaseMs: number;
+}
+
+/** The errand with its new attempt; undefined if there is nothing for this runner. */
+export async function claimErrand(
+  db: Database,
+  { projectId, runner: id, kinds, leaseMs }: ErrandClaimOptions,
+): Promise<ErrandRow | 'unknown_runner' | undefined> {
+  return await db.transaction(async (tx) => {
+    const runner = await touchRunner(tx, projectId, id);
+    if (runner === undefined) return 'unknown_runner';
+    const free = tx
+      .select({ id: errands.id })
+      .from(errands)
+      .where(
+        and(
+          eq(errands.projectId, projectId),
+          eq(errands.state, 'queued'),
+          inArray(errands.kind, [...kinds]),
+          sql`${errands.languages} <@ ${sql.param(runner.languages, errands.languages)}`,
+          lte(errands.availableAt, sql`now()`),
+        ),
+      )
+      // 'grade' comes before 'validate'.
+      .orderBy(asc(errands.kind), asc(errands.id))
+      .limit(1)
+      .for('update', { skipLocked: true });
+    const [errand] = await tx
+      .update(errands)
+      .set({
+        state: 'running',
+        attempt: sql`${errands.attempt} + 1`,
+        runnerId: runner.id,
+        leaseExpiresAt: leaseEnd(leaseMs),
+        message: null,
+      })
+      // A scalar subquery is worked out once; `in (…)` could be run again for each row and lock more than one.
+      .where(eq(errands.id, sql`(${free})`))
+      .returning();
+    return errand;
+  });
+}

@@ -192,7 +192,9 @@ describe('broken rows', () => {
       { instruction_id_list: ['punctuation:no_comma'], kwargs: [{ num_words: 5 }] },
       { instruction_id_list: ['punctuation:no_comma'], kwargs: [] },
     ].map((row) => JSON.stringify({ prompt: 'p', ...row }));
-    const response = await upload({ name: 'bad-instructions', kind: 'instruction' }, lines.join('\n'));
+    const response = await api.request('POST', '/v1/datasets?kind=instruction&name=bad-instructions', {
+      body: lines.join('\n'),
+    });
     const dataset = await datasetOf(response);
     expect(dataset).toMatchObject({ state: 'invalid', report: { rows: 6, broken: 5 } });
     expect(dataset.report.issues).toEqual([

@@ -35,7 +35,7 @@ async function ofLanguage(
   main: string,
   runs: number,
 ): Promise<BenchResult[]> {
-  const name = `sandbox_${sandbox.backEnd}_${language}`;
+  const { backEnd } = sandbox;
   const cold = await inTurn(runs, sandbox, {
     language,
     main,
@@ -47,11 +47,11 @@ async function ofLanguage(
   const rate = (2 * runs) / ((performance.now() - before) / 1000) / availableParallelism();
   const goal = language === 'python' ? START_GOAL_MILLISECONDS : null;
   return [
-    percentile(`${name}_cold_p50`, 'ms', 0.5, cold),
-    percentile(`${name}_cold_p99`, 'ms', 0.99, cold),
-    percentile(`${name}_p50`, 'ms', 0.5, started, { goal }),
-    percentile(`${name}_p99`, 'ms', 0.99, started),
-    summary(`${name}_rate`, 'runs/s/core', [rate]),
+    percentile(`sandbox_${backEnd}_${language}_cold_p50`, 'ms', 0.5, cold),
+    percentile(`sandbox_${backEnd}_${language}_cold_p99`, 'ms', 0.99, cold),
+    percentile(`sandbox_${backEnd}_${language}_p50`, 'ms', 0.5, started, { goal }),
+    percentile(`sandbox_${backEnd}_${language}_p99`, 'ms', 0.99, started),
+    summary(`sandbox_${backEnd}_${language}_rate`, 'runs/s/core', [rate]),
   ];
 }
 

@@ -36,11 +36,11 @@ test('the make targets that the pages name exist', () => {
 
 test('docs/bench.md lists every result of the benches', () => {
   const sources = globSync('test/bench/*.ts', { cwd: root }).map(read).join('\n');
-  const names = [...sources.matchAll(/summary\(\s*(?:'([^']+)'|`([^`]+)`)/g)].map(
+  const names = [...sources.matchAll(/(?:summary|percentile)\(\s*(?:'([^']+)'|`([^`]+)`)/g)].map(
     (match) => match[1] ?? match[2] ?? '',
   );
   expect(names).toContain('train_share_of_product');
-  // A name with a place for a number stands in the page with numbers.
-  const patterns = names.map((name) => new RegExp(`\`${name.replaceAll(/\$\{\w+\}/g, '\\d+')}\``));
+  // A name with a place for a number or a word stands in the page with them.
+  const patterns = names.map((name) => new RegExp(`\`${name.replaceAll(/\$\{\w+\}/g, '\\w+')}\``));
   expect(patterns.filter((pattern) => !pattern.test(read('docs/bench.md')))).toEqual([]);
 });

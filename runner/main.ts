@@ -12,9 +12,11 @@ import { RunnerRefused, Supervisor } from './supervisor/supervisor.ts';
 async function settingsOrExit(log: Logger): Promise<Settings> {
   try {
     const asked = readSettings(process.env);
-    const { accelerator, told } = await findAccelerator(asked.accelerator, process.env);
+    const [{ accelerator, told }, abilities] = await Promise.all([
+      findAccelerator(asked.accelerator, process.env),
+      findAbilities(asked.graderEntry, process.env),
+    ]);
     for (const line of told) log.info(line);
-    const abilities = await findAbilities(asked.graderEntry, process.env);
     log.info(abilities, 'code that graders can run here');
     return settledOn(accelerator, abilities, asked);
   } catch (error) {

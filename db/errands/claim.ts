@@ -3,7 +3,7 @@
 import { and, asc, eq, inArray, lte, sql } from 'drizzle-orm';
 import type { ErrandKind } from '../../api/contract/errand.ts';
 import type { Database } from '../connect.ts';
-import { leaseEnd } from '../queue/fence.ts';
+import { leaseEnd, thisMoment } from '../queue/fence.ts';
 import { touchRunner } from '../runners.ts';
 import { errands, type ErrandRow } from './table.ts';
 
@@ -31,7 +31,7 @@ export async function claimErrand(
           eq(errands.state, 'queued'),
           inArray(errands.kind, [...kinds]),
           sql`${errands.languages} <@ ${sql.param(runner.languages, errands.languages)}`,
-          lte(errands.availableAt, sql`now()`),
+          lte(errands.availableAt, thisMoment),
         ),
       )
       // 'grade' comes before 'validate'.

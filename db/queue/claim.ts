@@ -16,7 +16,7 @@ import {
   type JobRow,
   type RunnerRow,
 } from '../schema.ts';
-import { leaseEnd } from './fence.ts';
+import { leaseEnd, thisMoment } from './fence.ts';
 
 export interface ClaimOptions {
   projectId: string;
@@ -69,7 +69,7 @@ async function takeFreeJob(tx: Database, runner: RunnerRow, leaseMs: number): Pr
         lte(jobs.minMemoryGb, runner.memoryGb),
         sql`${jobs.runnerLabels} <@ ${storableJson(runner.labels)}::jsonb`,
         sql`${jobs.languages} <@ ${sql.param(runner.languages, jobs.languages)}`,
-        lte(jobs.availableAt, sql`now()`),
+        lte(jobs.availableAt, thisMoment),
         notExists(unreadyDatasets(tx)),
       ),
     )

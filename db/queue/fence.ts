@@ -33,6 +33,9 @@ export async function lockHeld(tx: Database, fence: Fence): Promise<HeldJob | Le
   return row === undefined ? 'lease_lost' : (row as HeldJob);
 }
 
+/** Columns of time are rounded to milliseconds: what was written as now may lie half a one ahead of the next statement. */
+export const thisMoment = sql<Date>`now() + interval '1 millisecond'`;
+
 /** End of a lease that starts now, by the database's clock. */
 export function leaseEnd(leaseMs: number): SQL<Date> {
   return sql<Date>`now() + ${leaseMs} * interval '1 millisecond'`;

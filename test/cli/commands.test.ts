@@ -14,6 +14,7 @@ import type { Explanation } from '../../cli/explain/explanation.ts';
 import { tinySpec } from '../e2e/tiny-job.ts';
 import type { Serve } from '../support/serve.ts';
 import { startServe } from '../support/serve.ts';
+import { until } from '../support/until.ts';
 import type { TempDir } from '../support/temp-dir.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { cleanEnv, cliEntry, runCli } from './run-cli.ts';
@@ -30,6 +31,8 @@ beforeAll(async () => {
   serve = await startServe(data());
   const key = readFileSync(join(data(), 'admin.key'), 'utf8').trim();
   client = createClient({ url: serve.url, key });
+  // Until then `submit` says that its job waits for a runner.
+  await until(async () => (await client.runners()).data.some(({ alive }) => alive));
 }, 60_000);
 afterAll(async () => {
   await serve.stop();

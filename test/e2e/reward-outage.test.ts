@@ -11,6 +11,7 @@ import type { EventBody, JobEvent } from '../../api/contract/event.ts';
 import type { JobSpecInput } from '../../api/contract/spec.ts';
 import type { MathRow } from '../../api/contract/task.ts';
 import { prefixReward } from '../../runner/rewards/prefix.ts';
+import { scored } from '../../runner/rewards/reward.ts';
 import type { Stack } from '../support/stack.ts';
 import { startStack } from '../support/stack.ts';
 import type { TempDir } from '../support/temp-dir.ts';
@@ -22,11 +23,13 @@ const limitMs = 120_000;
 const steps = 12;
 const rolloutsPerStep = 32;
 const batch = 8;
+/** Each row's own answer is graded before the first step. */
+const golds = 40;
 /** It goes away in the middle of this step's rollouts. */
 const outageStep = 8;
-const scoredBefore = (outageStep - 1) * rolloutsPerStep + rolloutsPerStep / 2;
+const scoredBefore = golds + (outageStep - 1) * rolloutsPerStep + rolloutsPerStep / 2;
 
-/** A grader of the test's own: prefix rewards over HTTP. */
+/** A grader of the test's own: prefix rewards over HTTP, 1 for the whole answer. */
 class PrefixService {
   /** Answers after which it goes away; undefined: never. */
   goesAfter: number | undefined;
@@ -60,7 +63,9 @@ class PrefixService {
       return;
     }
     const { items } = JSON.parse(body) as { items: { task: MathRow; response: string }[] };
-    const results = items.map((item) => prefixReward(item.task.answer, item.response));
+    const results = items.map(({ task: { answer }, response: given }) =>
+      given === answer ? scored(1) : prefixReward(answer, given),
+    );
     this.scored += items.length;
     response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ results }));
   }
@@ -97,7 +102,7 @@ afterAll(async () => {
 async function submit(rewards: JobSpecInput['rewards'] = {}): Promise<string> {
   const spec = await tinySpec(stack.client);
   if (spec.type !== 'cascade') throw new Error('the tiny job is a cascade');
-  const grader = { type: 'remote', url: service.url, batch, retries: 0, max_score: null } as const;
+  const grader = { type: 'remote', url: service.url, batch, retries: 0 } as const;
   const [sft, math] = spec.stages;
   const stages = [
     { ...sft, steps: 6 },
@@ -140,7 +145,7 @@ test(
     const job = await submit();
     const events = await followToEnd(stack.client, job);
     undisturbed = await finalWeights(job);
-    expect(service).toMatchObject({ scored: steps * rolloutsPerStep, refused: 0 });
+    expect(service).toMatchObject({ scored: golds + steps * rolloutsPerStep, refused: 0 });
     expect(ofType(events, 'reward_waiting')).toEqual([]);
   },
   limitMs,
@@ -163,7 +168,7 @@ test(
     const [resumed, ...more] = ofType(events, 'reward_resumed');
     expect([resumed, more]).toMatchObject([place, []]);
     expect(resumed!.waited_s).toBeGreaterThan(2.9);
-    expect(service.scored).toBe(steps * rolloutsPerStep);
+    expect(service.scored).toBe(golds + steps * rolloutsPerStep);
     expect(await finalWeights(job)).toBe(undisturbed);
   },
   limitMs,
@@ -179,7 +184,7 @@ test(
       state: 'paused',
       reason: 'reward_unavailable',
       message: expect.stringMatching(
-        /^stage math, step 8: for 2s .* 16 of 32 rollouts: unreachable.* resume the job/,
+        /^stage math, step 8: for 2s .* 16 of 32 answers: unreachable.* resume the job/,
       ) as string,
     });
     const kept = await lastCheckpoint(stack.client, job);
@@ -195,6 +200,8 @@ test(
       kept.id,
     ]);
     expect(ofType(events, 'rewound')).toEqual([{ type: 'rewound', stage: 'math', to_step: outageStep - 1 }]);
+    // Gold was found good before, and is not asked about again.
+    expect(service.scored).toBe((steps - outageStep + 1) * rolloutsPerStep);
     expect(await finalWeights(job)).toBe(undisturbed);
   },
   limitMs,
@@ -213,6 +220,21 @@ test(
     await followToEnd(stack.client, job);
     expect(performance.now() - since).toBeLessThan(5_000);
     expect(await stack.client.job(job)).toMatchObject({ state: 'cancelled', reason: null });
+  },
+  limitMs,
+);
+
+test(
+  'one that is away when the job begins is waited for before gold is judged',
+  async () => {
+    // Five batches of gold, refused at first and at once again.
+    service.plan(0, (2 * golds) / batch);
+    const job = await submit();
+    const events = await followToEnd(stack.client, job);
+    const place = { stage: 'math', step: null, suite: null };
+    expect(ofType(events, 'reward_waiting')).toMatchObject([{ ...place, unscored: golds, of: golds }]);
+    expect(ofType(events, 'reward_resumed')).toMatchObject([place]);
+    expect(await finalWeights(job)).toBe(undisturbed);
   },
   limitMs,
 );

@@ -57,7 +57,7 @@ describe.skipIf(missing !== undefined)(
           },
         },
         stages: [
-          { kind: 'sft', data: sft.id, batch: 10, steps: 200, lr: 5e-3 },
+          { kind: 'sft', data: sft.id, batch: 10, steps: 100, lr: 5e-3 },
           {
             ...{ kind: 'math', name: 'code', data: code.id, grader, steps, lr: 1e-4 },
             ...{ prompts_per_step: 4, rollouts: 4, max_response: 12, overlong: 'keep' },
@@ -89,7 +89,7 @@ describe.skipIf(missing !== undefined)(
       const [initial, sft] = (await client.evaluations(job)).data;
       expect(initial).toMatchObject({ after: 'initial', tasks: 10, value: 0 });
       expect(sft).toMatchObject({ after: 'sft', tasks: 10 });
-      expect(sft!.value).toBeGreaterThan(0.5);
+      expect(sft!.value).toBeGreaterThan(0.2);
     });
   },
 );

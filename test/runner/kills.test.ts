@@ -54,7 +54,7 @@ describe.skipIf(process.platform !== 'linux')(
       try {
         bench.env['SCRIPT_MEGABYTES'] = '48';
         bench.service.claims.push(
-          claim('train', { lease_ms: 30_000, spec: spec('train', { stall_timeout: '1s' }) }),
+          claim('train', { lease_ms: 30_000, spec: spec('train', { stall_timeout: '2s' }) }),
         );
         await until('a large file arrives', () => arrivingBytes(bench.storeDir) > 1 << 20);
         const uploader = childOf(process.pid, 'uploader.ts')!;

@@ -171,8 +171,8 @@ describe('attempts that fail', () => {
   });
 
   it('a trainer that is alive is not stalled', async () => {
-    const service = await withClaim(claim('alive', { spec: spec('alive', { stall_timeout: '1s' }) }));
-    await until('it has lived through the limit', () => service.bodies('heartbeat').length > 35);
+    const service = await withClaim(claim('alive', { spec: spec('alive', { stall_timeout: '3s' }) }));
+    await until('it has lived through the limit', () => service.bodies('heartbeat').length > 45);
     expect(service.outcome).toBeUndefined();
   });
 

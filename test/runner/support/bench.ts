@@ -74,7 +74,7 @@ export async function startBench(
       exitGraceMs: 300,
       stopMs: 2_000,
       uploaderSilenceMs: 3_000,
-      graderSilenceMs: 3_000,
+      graderSilenceMs: 10_000,
     },
     ...changes,
   };

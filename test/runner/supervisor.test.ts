@@ -172,7 +172,7 @@ describe('attempts that fail', () => {
 
   it('a trainer that is alive is not stalled', async () => {
     const service = await withClaim(claim('alive', { spec: spec('alive', { stall_timeout: '3s' }) }));
-    await until('it has lived through the limit', () => service.bodies('heartbeat').length > 45);
+    await until('it has lived through the limit', () => service.bodies('heartbeat').length > 80);
     expect(service.outcome).toBeUndefined();
   });
 

@@ -63,7 +63,7 @@ export const gradeResult = z
     z.object({
       ...common,
       status: z.literal('unscored').describe('our fault: counts nothing'),
-      code: code.describe('sandbox_down, verifier_down, unreachable, no_backend'),
+      code: code.describe('sandbox_down, verifier_down, unreachable, no_backend, broken_row'),
     }),
   ])
   .meta({ id: 'GradeResult' });

@@ -28,8 +28,9 @@ async function codeReward(
   response: string,
 ): Promise<Reward> {
   const part = answerPart(response);
-  const answer = part === undefined ? undefined : answerCode(part, language);
-  if (answer === undefined) return invalid('no_answer', 0, 'no code after the thinking block');
+  if (part === undefined) return invalid('no_answer', 0, 'the thinking block does not end');
+  const answer = answerCode(part, language);
+  if (answer === undefined) return invalid('no_answer', 0, `no code that is or may be ${language}`);
   if (sandbox === undefined) return unscored('no_backend', 'no sandbox on this runner');
   const pairs = wholeProgramPairs(row);
   const missing = lacks(sandbox, language, pairs !== undefined);

@@ -45,6 +45,6 @@ async function checkRows(
   if (broken.length === 0) return;
   throw new DataError(
     `${where}, dataset ${id}: in ${broken.length} of ${rows.length} rows the gold answer does not reach the maximum of grader "${grader.type}": ` +
-      `rows ${broken.slice(0, NAMED).join(', ')}${broken.length > NAMED ? ', …' : ''}; mend the answers or choose another grader`,
+      `rows ${broken.slice(0, NAMED).join(', ')}${broken.length > NAMED ? ', …' : ''}; mend the answers or choose another grader${grader.type === 'remote' ? ', or another max_score (null: rows are not proven)' : ''}`,
   );
 }

@@ -3,6 +3,7 @@
 import type { Grader } from '../../api/contract/grader.ts';
 import type { Task } from '../../api/contract/task.ts';
 import type { Abilities } from '../ipc.ts';
+import { gradableLanguages } from '../rewards/code.ts';
 import { createGrader } from '../rewards/grade.ts';
 import { createMeans } from '../rewards/means.ts';
 import { openSandbox } from '../rewards/sandbox/open.ts';
@@ -35,7 +36,7 @@ export function openGraders(): OpenGraders {
 export async function findAbilities(): Promise<Abilities> {
   const sandbox = await openSandbox();
   try {
-    return { languages: [...sandbox.languages], missing: { ...sandbox.missing } };
+    return gradableLanguages(sandbox);
   } finally {
     await sandbox.close();
   }

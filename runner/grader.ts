@@ -1,10 +1,10 @@
 // The grader process: forked by the supervisor, it does the errands that come, one at a time, and never talks to the service. Its
 // secrets are withheld from it. It ends when its parent is gone; what it holds open is closed first.
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Grader } from '../api/contract/grader.ts';
 import type { Task } from '../api/contract/task.ts';
 import { DataError } from './data/error.ts';
 import { gradeItems } from './grader/grade.ts';
+import { InvalidRewardModel } from './grader/held-reward-model.ts';
 import type { OpenGraders } from './grader/open-graders.ts';
 import { findAbilities, openGraders } from './grader/open-graders.ts';
 import { GoldUnscored, validateGold } from './grader/validate.ts';
@@ -25,18 +25,18 @@ function send(message: FromGrader, sent: () => void = () => undefined): void {
 class NotOpened extends Error {}
 
 /** What fails to open now may be there for the next errand. */
-async function verifierFor(grader: Grader): Promise<Verifier<Task>> {
+async function verifierFor(work: GraderWork): Promise<Verifier<Task>> {
   graders ??= openGraders();
   try {
-    return await graders.verifier(grader);
+    return await graders.verifier(work.grader, work.kind === 'grade' ? work.rewardModel : undefined);
   } catch (cause) {
-    if (cause instanceof MissingSecret) throw cause;
+    if (cause instanceof MissingSecret || cause instanceof InvalidRewardModel) throw cause;
     throw new NotOpened(`the grader cannot be opened: ${(cause as Error).message}`, { cause });
   }
 }
 
 async function perform(work: GraderWork): Promise<GraderOutcome> {
-  const verifier = await verifierFor(work.grader);
+  const verifier = await verifierFor(work);
   const onGraded = (): void => void graded++;
   if (work.kind === 'grade')
     return { type: 'graded', results: await gradeItems(verifier, work.grader, work.items, onGraded) };
@@ -46,7 +46,7 @@ async function perform(work: GraderWork): Promise<GraderOutcome> {
 function failure(error: unknown): GraderOutcome {
   const message = error instanceof Error ? error.message : String(error);
   if (error instanceof GoldUnscored || error instanceof NotOpened) return { type: 'unavailable', message };
-  if (error instanceof DataError || error instanceof MissingSecret)
+  if (error instanceof DataError || error instanceof MissingSecret || error instanceof InvalidRewardModel)
     return { type: 'failed', reason: 'invalid_data', message };
   console.error(error);
   return { type: 'failed', reason: 'grader_failed', message };

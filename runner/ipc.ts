@@ -114,9 +114,21 @@ export type FromUploader =
       readonly message: string;
     };
 
-/** An errand as the grader gets it: what had to be fetched lies in `file`, JSONL. */
+/** The checkpoint `id` lies in `directory`, unless the grader holds it open already. */
+export interface FetchedRewardModel {
+  readonly id: string;
+  readonly directory: string;
+}
+
+/** An errand as the grader gets it: rows that had to be fetched lie in `file`, JSONL. */
 export type GraderWork =
-  | { readonly kind: 'grade'; readonly grader: Grader; readonly items: readonly GradeItem[] }
+  | {
+      readonly kind: 'grade';
+      readonly grader: Grader;
+      readonly items: readonly GradeItem[];
+      /** What a grader of type preference scores with. */
+      readonly rewardModel?: FetchedRewardModel;
+    }
   | {
       readonly kind: 'validate';
       readonly grader: Grader;

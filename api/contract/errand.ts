@@ -5,6 +5,7 @@ import { goldReport } from './dataset.ts';
 import { gradeItem, gradeResult, mostItems } from './grade.ts';
 import { grader } from './grader.ts';
 import { datasetId, errandId, int32, runnerId, sha256, timestamp } from './names.ts';
+import { claimedCheckpoint } from './runner.ts';
 import { datasetKind } from './task.ts';
 
 export const errandKind = z.enum(['grade', 'validate']);
@@ -68,6 +69,10 @@ export const errandClaim = z.object({
   errand: errandId,
   attempt: z.number().int().min(1),
   payload: errandPayload,
+  reward_model: claimedCheckpoint
+    .nullable()
+    .default(null)
+    .describe('what a grader of type preference scores with; null where there is none, or it is gone'),
   lease_ms: z.number().int(),
 });
 export type ErrandClaim = z.infer<typeof errandClaim>;

@@ -75,7 +75,7 @@ const claimedDataset = z.object({
   size: z.number().int(),
   sha256,
 });
-const claimedCheckpoint = checkpointCommit.extend({ id: checkpointId });
+export const claimedCheckpoint = checkpointCommit.extend({ id: checkpointId });
 export type ClaimedCheckpoint = z.infer<typeof claimedCheckpoint>;
 
 /**

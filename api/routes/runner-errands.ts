@@ -17,6 +17,7 @@ import { allow } from '../middleware/auth.ts';
 import { jsonBody } from '../middleware/body.ts';
 import { json, jsonRequest, newRouter, problemAnswers, security } from '../openapi.ts';
 import { notFound, ProblemError } from '../problem.ts';
+import { claimedCheckpointView } from '../views.ts';
 
 const bodyProblems = ['invalid_json', 'invalid_spec', 'too_large', 'unsupported_media_type'] as const;
 
@@ -68,8 +69,9 @@ export function runnerErrandRoutes(services: Services) {
       const claimed = await claimErrand(db, { projectId: c.get('caller').projectId, runner, kinds, leaseMs });
       if (claimed === 'unknown_runner') throw notFound('runner', runner);
       if (claimed === undefined) return c.json({ claim: null }, 200);
-      const { id, attempt, payload } = claimed;
-      return c.json({ claim: { errand: id, attempt, payload, lease_ms: leaseMs } }, 200);
+      const { id, attempt, payload, rewardModel } = claimed;
+      const reward_model = rewardModel === undefined ? null : claimedCheckpointView(rewardModel);
+      return c.json({ claim: { errand: id, attempt, payload, reward_model, lease_ms: leaseMs } }, 200);
     })
     .openapi(heartbeat, async (c) => {
       const body = c.req.valid('json');

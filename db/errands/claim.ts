@@ -2,9 +2,11 @@
 // rows that another claim has locked are skipped.
 import { and, asc, eq, inArray, lte, sql } from 'drizzle-orm';
 import type { ErrandKind } from '../../api/contract/errand.ts';
+import { getCheckpoint } from '../checkpoints/get.ts';
 import type { Database } from '../connect.ts';
 import { leaseEnd, thisMoment } from '../queue/fence.ts';
 import { touchRunner } from '../runners.ts';
+import type { CheckpointRow } from '../schema.ts';
 import { errands, type ErrandRow } from './table.ts';
 
 export interface ErrandClaimOptions {
@@ -14,11 +16,16 @@ export interface ErrandClaimOptions {
   leaseMs: number;
 }
 
+/** `rewardModel`: the checkpoint that its grader scores with; undefined too where it is gone. */
+export interface ClaimedErrand extends ErrandRow {
+  rewardModel: CheckpointRow | undefined;
+}
+
 /** The errand with its new attempt; undefined if there is nothing for this runner. */
 export async function claimErrand(
   db: Database,
   { projectId, runner: id, kinds, leaseMs }: ErrandClaimOptions,
-): Promise<ErrandRow | 'unknown_runner' | undefined> {
+): Promise<ClaimedErrand | 'unknown_runner' | undefined> {
   return await db.transaction(async (tx) => {
     const runner = await touchRunner(tx, projectId, id);
     if (runner === undefined) return 'unknown_runner';
@@ -50,6 +57,13 @@ export async function claimErrand(
       // A scalar subquery is worked out once; `in (…)` could be run again for each row and lock more than one.
       .where(eq(errands.id, sql`(${free})`))
       .returning();
-    return errand;
+    return errand && { ...errand, rewardModel: await rewardModel(tx, errand) };
   });
+}
+
+async function rewardModel(
+  tx: Database,
+  { projectId, payload: { grader } }: ErrandRow,
+): Promise<CheckpointRow | undefined> {
+  return grader.type === 'preference' ? await getCheckpoint(tx, projectId, grader.model) : undefined;
 }

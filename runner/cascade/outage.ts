@@ -34,21 +34,24 @@ export interface OutagePolicy {
 const firstWaitMs = 1_000;
 const longestWaitMs = 30_000;
 
-const isUnscored = ({ reward }: Graded): boolean => reward === null;
+/** An answer graded: a rollout, or a row's own gold. */
+type Outcome = Pick<Graded, 'outcome' | 'reward'>;
+
+const isUnscored = ({ reward }: Outcome): boolean => reward === null;
 
 /**
  * `graded` with what was unscored graded again until at most `unscored_at_most` of it is unscored; anything unscored is asked
  * about a second time at once. Throws RewardUnavailable after `rewards.timeout`.
  */
-export async function outlastOutage(
-  graded: readonly Graded[],
-  again: (unscored: Graded) => Promise<Graded>,
+export async function outlastOutage<One extends Outcome>(
+  graded: readonly One[],
+  again: (unscored: One) => Promise<One>,
   place: GradingPlace,
-  { rewards, clock, emit }: OutagePolicy,
-): Promise<Graded[]> {
-  const regrade = (all: readonly Graded[]) =>
+  { rewards, clock, emit }: Pick<OutagePolicy, 'rewards' | 'clock' | 'emit'>,
+): Promise<One[]> {
+  const regrade = (all: readonly One[]) =>
     Promise.all(all.map(async (one) => (isUnscored(one) ? await again(one) : one)));
-  const share = (all: readonly Graded[]): number => all.filter(isUnscored).length / all.length;
+  const share = (all: readonly One[]): number => all.filter(isUnscored).length / all.length;
   if (share(graded) === 0) return [...graded];
   let current = await regrade(graded);
   const began = clock.now();
@@ -66,7 +69,7 @@ export async function outlastOutage(
 }
 
 /** How many are unscored, and what most of them say. */
-function summary(graded: readonly Graded[]) {
+function summary(graded: readonly Outcome[]) {
   const outcomes = graded.flatMap(({ outcome }) => (outcome.status === 'unscored' ? [outcome] : []));
   const counts = new Map<string, number>();
   for (const { code } of outcomes) counts.set(code, (counts.get(code) ?? 0) + 1);
@@ -75,11 +78,16 @@ function summary(graded: readonly Graded[]) {
   return { unscored: outcomes.length, of: graded.length, code, detail: detail?.slice(0, 1000) ?? null };
 }
 
-function unavailable(graded: readonly Graded[], { stage, step, suite }: GradingPlace, limit: string): string {
+function unavailable(
+  graded: readonly Outcome[],
+  { stage, step, suite }: GradingPlace,
+  limit: string,
+): string {
   const { unscored, of, code, detail } = summary(graded);
-  const where = suite === null ? `stage ${stage}, step ${step}` : `suite ${suite} after ${stage}`;
+  const at = step === null ? 'gold' : `step ${step}`;
+  const where = suite === null ? `stage ${stage}, ${at}` : `suite ${suite} after ${stage}`;
   return (
-    `${where}: for ${limit} (rewards.timeout) the grader has not scored ${unscored} of ${of} rollouts: ${code}` +
-    `${detail === null ? '' : ` (${detail})`}; nothing was trained on them. Mend the grader, then resume the job`
+    `${where}: for ${limit} (rewards.timeout) the grader has not scored ${unscored} of ${of} answers: ${code}` +
+    `${detail === null ? '' : ` (${detail})`}; nothing was learnt from them. Mend the grader, then resume the job`
   );
 }

@@ -56,7 +56,8 @@ export function gradableLanguages({ backEnd, languages, missing }: Sandbox): {
   readonly languages: CodeLanguage[];
   readonly missing: Partial<Record<CodeLanguage, string>>;
 } {
-  const beyond = backEnd === 'quickjs' ? languages.filter((language) => language !== 'javascript') : [];
+  const beyond: readonly CodeLanguage[] =
+    backEnd === 'quickjs' ? languages.filter((language) => language !== 'javascript') : [];
   return {
     languages: languages.filter((language) => !beyond.includes(language)),
     missing: {

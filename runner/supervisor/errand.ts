@@ -1,13 +1,12 @@
 // One errand from claim to finish: its file is fetched, the grader does it under the lease, the outcome is told. A grader that dies is
 // tried once more, fresh: what kills two of them ends the errand, not the runner.
 import { rm } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { Client } from '../../api/client.ts';
 import { backoff, pause } from '../../api/client/request.ts';
 import type { ErrandClaim, ErrandOutcome } from '../../api/contract/errand.ts';
-import type { TaskKind } from '../../api/contract/task.ts';
-import type { GraderOutcome, GraderWork } from '../ipc.ts';
+import type { GraderOutcome } from '../ipc.ts';
 import { verdictOf } from './calls.ts';
+import { prepareErrand, RewardModelGone } from './errand-inputs.ts';
 import { GraderDied } from './grader-process.ts';
 import type { GraderProcess } from './grader-process.ts';
 import { keepLease } from './lease.ts';
@@ -87,39 +86,29 @@ function unlessEnded<T>(ended: AbortSignal, work: Promise<T>): Promise<T> {
 
 async function perform(options: ErrandOptions, ended: AbortSignal): Promise<ErrandOutcome> {
   try {
-    const work = await prepare(options);
-    ended.throwIfAborted();
-    return await gradeTwice(options, work, ended);
+    return await gradeTwice(options, ended);
   } catch (error) {
     ended.throwIfAborted();
     const message = error instanceof Error ? error.message : String(error);
-    // Its rows were there when it was registered: this store is away, or is not the one that the service uses.
+    // What it needs was there when it was posted: this store is away, or is not the one that the service uses.
     if (error instanceof TransferFailed)
       return {
         type: 'again',
         reason: error.code === 'scratch_full' ? 'scratch_full' : 'store_unavailable',
         message: bounded(message),
       };
-    return { type: 'failed', reason: 'grader_failed', message: bounded(message) };
+    const reason = error instanceof RewardModelGone ? 'invalid_data' : 'grader_failed';
+    return { type: 'failed', reason, message: bounded(message) };
   }
 }
 
-async function prepare({ claim: { payload }, uploader, scratch }: ErrandOptions): Promise<GraderWork> {
-  if (payload.kind === 'grade') return payload;
-  const { dataset, grader } = payload;
-  const { key, size, sha256 } = dataset;
-  const file = join(scratch, 'rows.jsonl');
-  await uploader.transfer({ kind: 'fetch_file', key, size, sha256, file });
-  return { kind: 'validate', grader, rows: dataset.kind as TaskKind, file };
-}
-
-async function gradeTwice(
-  { grader, onLine }: ErrandOptions,
-  work: GraderWork,
-  ended: AbortSignal,
-): Promise<ErrandOutcome> {
+/** A fresh process may need what the one that died had. */
+async function gradeTwice(options: ErrandOptions, ended: AbortSignal): Promise<ErrandOutcome> {
+  const { grader, onLine } = options;
   const deaths: string[] = [];
   while (deaths.length < tries) {
+    const work = await prepareErrand(options);
+    ended.throwIfAborted();
     try {
       return outcomeOf(await grader.perform(work));
     } catch (error) {

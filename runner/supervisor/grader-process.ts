@@ -14,6 +14,7 @@ export type GraderTiming = Pick<Timing, 'killGraceMs' | 'graderSilenceMs' | 'gra
 
 interface Pending {
   readonly child: ChildProcess;
+  readonly work: GraderWork;
   readonly done: (outcome: GraderOutcome) => void;
   readonly died: (error: GraderDied) => void;
 }
@@ -26,6 +27,7 @@ export class GraderProcess {
   #exited: Promise<void> = Promise.resolve();
   #pending: Pending | undefined;
   #idle: NodeJS.Timeout | undefined;
+  #rewardModel: string | undefined;
   #graded = 0;
   #heard = 0;
   #advanced = 0;
@@ -36,6 +38,11 @@ export class GraderProcess {
     this.#timing = timing;
   }
 
+  /** The checkpoint that the process which runs now holds open: it need not be fetched for it again. */
+  get rewardModel(): string | undefined {
+    return this.#child === undefined ? undefined : this.#rewardModel;
+  }
+
   /** One errand at a time. Rejects with GraderDied where the process ends, or is ended, before it has answered. */
   perform(work: GraderWork): Promise<GraderOutcome> {
     if (this.#pending !== undefined) throw new Error('internal: the grader has an errand already');
@@ -43,7 +50,7 @@ export class GraderProcess {
     const child = (this.#child ??= this.#start());
     this.#heard = this.#advanced = performance.now();
     return new Promise((done, died) => {
-      this.#pending = { child, done, died };
+      this.#pending = { child, work, done, died };
       // A channel that just closed: the exit that follows tells.
       child.send({ type: 'work', work } satisfies ToGrader, () => undefined);
     });
@@ -61,6 +68,7 @@ export class GraderProcess {
   #start(): ChildProcess {
     const child = forkChild(this.#entry, { env: this.#env, output: 'inherit' });
     this.#graded = 0;
+    this.#rewardModel = undefined;
     let killedFor: string | undefined;
     const watch = setInterval(() => {
       // Where this process itself had been stopped, messages wait to be read: only after them is it silence.
@@ -101,7 +109,12 @@ export class GraderProcess {
       this.#advanced = this.#heard;
     }
     if (message.type !== 'outcome') return;
-    this.#settle(child, (pending) => pending.done(message.outcome));
+    this.#settle(child, ({ work, done }) => {
+      // It keeps the last one that it has opened.
+      if (work.kind === 'grade' && work.rewardModel !== undefined)
+        this.#rewardModel = message.outcome.type === 'graded' ? work.rewardModel.id : undefined;
+      done(message.outcome);
+    });
     this.#idle = setTimeout(() => void this.end(), this.#timing.graderIdleMs);
     this.#idle.unref();
   }

@@ -1,5 +1,6 @@
 // One attempt, start to end: load the model and the rows, resume or begin, run the cascade, wait for the last commit.
 import type { DatasetKind, RowOf, SftRow, Task } from '../../api/contract/task.ts';
+import type { OutagePolicy } from '../cascade/outage.ts';
 import { runCascade } from '../cascade/run.ts';
 import type { Datasets, Point } from '../cascade/run.ts';
 import { openCheckpoint } from '../checkpoint/read.ts';
@@ -17,7 +18,7 @@ import { openMeans } from './open-means.ts';
 import { openPolicy } from './open-policy.ts';
 import type { OpenPolicy } from './open-policy.ts';
 import { dataOverlaps } from './data-overlap.ts';
-import { ProcessHost } from './process-host.ts';
+import { livelyClock, ProcessHost } from './process-host.ts';
 import { restore, snapshotContents } from './resume-state.ts';
 import { withSignsOfLife } from './signs-of-life.ts';
 
@@ -36,7 +37,8 @@ export async function runAttempt(
     const runtime = scope.own(withSignsOfLife(bare, () => send({ type: 'alive' })));
     const data = await readDatasets(start);
     means = await openMeans(claim.spec, runtime, inputs, scope);
-    await checkGold(claim.spec, data, means);
+    // Rows do not change: gold that an attempt before this one has checked is not asked about again.
+    if (inputs.resume === undefined) await checkGold(claim.spec, data, means, outagePolicy(claim, send));
     const policy = scope.own(await openPolicy(runtime, claim, inputs, device));
     const { learner, tuning, files, choice, cacheTokens } = policy;
     const conditions = conditionsOf(runtime, {
@@ -73,6 +75,17 @@ export async function runAttempt(
     await means?.close();
     scope[Symbol.dispose]();
   }
+}
+
+/** Before there is a host. */
+function outagePolicy({ spec }: StartMessage['claim'], send: (message: FromTrainer) => void): OutagePolicy {
+  const alive = (): void => send({ type: 'alive' });
+  return {
+    rewards: spec.rewards,
+    clock: livelyClock(alive),
+    emit: (entry) => send({ type: 'entry', entry }),
+    alive,
+  };
 }
 
 async function resumePoint(

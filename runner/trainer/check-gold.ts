@@ -2,49 +2,73 @@
 // Checked before the first step, every row of every stage and suite that is graded; the broken rows are named.
 import type { Grader } from '../../api/contract/grader.ts';
 import type { ExpandedSpec } from '../../api/contract/expand.ts';
-import { RewardUnavailable } from '../cascade/outage.ts';
+import type { Task } from '../../api/contract/task.ts';
+import { outlastOutage } from '../cascade/outage.ts';
+import type { GradingPlace, OutagePolicy } from '../cascade/outage.ts';
 import type { Datasets } from '../cascade/run.ts';
 import { DataError } from '../data/error.ts';
 import { createGrader } from '../rewards/grade.ts';
 import type { Means } from '../rewards/means.ts';
+import type { Reward } from '../rewards/reward.ts';
+import type { Verifier } from '../rewards/verifier.ts';
 
 const NAMED = 10;
 /** Characters of a gold. */
 const SHOWN = 200;
 
-export async function checkGold(spec: ExpandedSpec, data: Datasets, means: Means): Promise<void> {
-  for (const stage of spec.stages)
-    if (stage.kind === 'math') await checkRows(`stage ${stage.name}`, stage.grader, stage.data, data, means);
-  for (const suite of spec.evaluate.suites)
-    await checkRows(`suite ${suite.name}`, suite.grader, suite.data, data, means);
-}
-
-async function checkRows(
-  where: string,
-  grader: Grader,
-  id: string,
+/** Waits where graders are away. Throws DataError naming broken rows, and RewardUnavailable. */
+export async function checkGold(
+  spec: ExpandedSpec,
   data: Datasets,
   means: Means,
+  outage: OutagePolicy,
 ): Promise<void> {
-  const verifier = createGrader(grader, means);
-  const rows = data.tasks(id);
-  const found = await Promise.all(
-    rows.map(async (row, index) => {
-      const gold = verifier.goldResponse(row);
-      if (gold === undefined) return [];
-      const reward = await verifier.grade(row, gold);
-      if (reward.status === 'unscored' && reward.code !== 'broken_row')
-        throw new RewardUnavailable(
-          `${where}, dataset ${id}, row ${index}: its gold cannot be graded: ${reward.code} (${reward.detail ?? 'no detail'})`,
-        );
-      if (reward.status === 'scored' && reward.value >= verifier.maxScore(row)) return [];
-      return [`${index} (gold ${JSON.stringify(gold.slice(0, SHOWN))})`];
-    }),
-  );
-  const broken = found.flat();
-  if (broken.length === 0) return;
-  throw new DataError(
-    `${where}, dataset ${id}: in ${broken.length} of ${rows.length} rows the gold answer does not reach the maximum of grader "${grader.type}": ` +
-      `rows ${broken.slice(0, NAMED).join(', ')}${broken.length > NAMED ? ', …' : ''}; mend the answers or choose another grader${grader.type === 'remote' ? ', or another max_score (null: rows are not proven)' : ''}`,
-  );
+  // Of gold nothing may stay unknown.
+  const wanted = { ...outage, rewards: { ...outage.rewards, unscored_at_most: 0 } };
+  const check = async (where: string, given: Checked, place: GradingPlace): Promise<void> => {
+    const rows = data.tasks(given.data);
+    const broken = await brokenRows(rows, createGrader(given.grader, means), place, wanted);
+    if (broken.length > 0) throw new DataError(faultOf(where, given, rows.length, broken));
+  };
+  for (const stage of spec.stages)
+    if (stage.kind === 'math')
+      await check(`stage ${stage.name}`, stage, { stage: stage.name, step: null, suite: null });
+  for (const suite of spec.evaluate.suites)
+    await check(`suite ${suite.name}`, suite, { stage: 'initial', step: null, suite: suite.name });
 }
+
+interface Checked {
+  readonly grader: Grader;
+  readonly data: string;
+}
+
+/** Which rows' gold does not reach the maximum. */
+async function brokenRows(
+  rows: readonly Task[],
+  verifier: Verifier<Task>,
+  place: GradingPlace,
+  outage: OutagePolicy,
+): Promise<string[]> {
+  const golds = rows.flatMap((row, index) => {
+    const gold = verifier.goldResponse(row);
+    return gold === undefined ? [] : [{ row, index, gold }];
+  });
+  const grade = async (given: (typeof golds)[number]) => {
+    const outcome = await verifier.grade(given.row, given.gold);
+    outage.alive();
+    return { ...given, outcome, reward: valueOf(outcome) };
+  };
+  const graded = await outlastOutage(await Promise.all(golds.map(grade)), grade, place, outage);
+  return graded
+    .filter(({ outcome, row }) => outcome.status !== 'scored' || !(outcome.value >= verifier.maxScore(row)))
+    .map(({ index, gold }) => `${index} (gold ${JSON.stringify(gold.slice(0, SHOWN))})`);
+}
+
+/** A row that is broken in itself is worth no waiting. */
+const valueOf = (outcome: Reward): number | null =>
+  outcome.status !== 'unscored' ? outcome.value : outcome.code === 'broken_row' ? 0 : null;
+
+const faultOf = (where: string, { grader, data }: Checked, rows: number, broken: readonly string[]): string =>
+  `${where}, dataset ${data}: in ${broken.length} of ${rows} rows the gold answer does not reach the maximum of grader "${grader.type}": ` +
+  `rows ${broken.slice(0, NAMED).join(', ')}${broken.length > NAMED ? ', …' : ''}; mend the answers or choose another grader` +
+  (grader.type === 'remote' ? ', or another max_score (null: rows are not proven)' : '');

@@ -7,6 +7,7 @@ import type { Entry } from '../../api/contract/event.ts';
 import type { Progress } from '../../api/contract/job.ts';
 import type { SampleLine } from '../../api/contract/results.ts';
 import type { Claim } from '../../api/contract/runner.ts';
+import type { Clock } from '../cascade/outage.ts';
 import type { Host, Point, PointKind } from '../cascade/run.ts';
 import type { SnapshotContents } from '../checkpoint/snapshot.ts';
 import { writeSnapshot } from '../checkpoint/snapshot.ts';
@@ -15,6 +16,18 @@ import { samplesKey } from '../ipc.ts';
 import type { Conditions } from './conditions.ts';
 
 const signOfLifeMs = 1_000;
+
+/** `alive` is called every second of a wait: a trainer that waits has not stalled. */
+export const livelyClock = (alive: () => void): Clock => ({
+  now: () => performance.now(),
+  wait: async (ms) => {
+    const end = performance.now() + ms;
+    for (let left = ms; left > 0; left = end - performance.now()) {
+      await delay(Math.min(left, signOfLifeMs));
+      alive();
+    }
+  },
+});
 
 export interface ProcessHostOptions {
   readonly claim: Claim;
@@ -28,17 +41,7 @@ export class ProcessHost implements Host {
   readonly #options: ProcessHostOptions;
   #pending: { readonly dir: string; readonly done: PromiseWithResolvers<void> } | undefined;
 
-  readonly clock = {
-    now: () => performance.now(),
-    /** With a sign of life every second: a trainer that waits has not stalled. */
-    wait: async (ms: number): Promise<void> => {
-      const end = performance.now() + ms;
-      for (let left = ms; left > 0; left = end - performance.now()) {
-        await delay(Math.min(left, signOfLifeMs));
-        this.alive();
-      }
-    },
-  };
+  readonly clock = livelyClock(() => this.alive());
 
   constructor(options: ProcessHostOptions) {
     this.#options = options;

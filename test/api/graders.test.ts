@@ -1,5 +1,6 @@
 // Graders in posted specs: what they refer to is checked before a job is taken, and what they score with goes with the claim.
 import { beforeAll, describe, expect, test } from 'vitest';
+import type { Grader } from '../../api/contract/grader.ts';
 import type { Problem } from '../../api/contract/problem.ts';
 import { claimOne, registerDatasets, spec, useApi } from './support.ts';
 
@@ -109,6 +110,38 @@ describe('reward models', () => {
       { id: whole, files: [{ name: 'model.safetensors' }, {}] },
     ]);
     await client.runner.finish({ ...claimed.fence, outcome: { type: 'succeeded' } });
+  });
+
+  test('go with an errand that scores with one', async () => {
+    const client = closed.client();
+    await client.createJob(spec({ priority: 95 }));
+    const { claim, fence } = await claimOne(client);
+    const files = [{ name: 'model.safetensors', size: 1, sha256: 'a'.repeat(64) }];
+    const at = { stage: 'sft', stage_index: 0, step: 1, kind: 'step' as const };
+    const checkpoint = {
+      ...at,
+      prefix: `jobs/${claim.job}/a${claim.attempt}/1/`,
+      manifest_sha256: 'b'.repeat(64),
+      size: 1,
+      files,
+    };
+    const { id } = await client.runner.checkpoint({ ...fence, checkpoint });
+    await client.runner.finish({ ...fence, outcome: { type: 'succeeded' } });
+
+    const { runner } = await client.runner.register({
+      ...{ protocol: 1, name: 'grades', accelerator: 'cpu', memory_gb: 8, version: 'test', grader: true },
+    });
+    const items = [{ task: { prompt: 'p', chosen: 'a', rejected: 'b' }, response: 'a' }];
+    const claimed = async (grader: Grader) => {
+      await client.grade({ grader, items }, { waitMs: 0 });
+      return (await client.runner.claimErrand({ runner, kinds: ['grade'] })).claim;
+    };
+    expect(await claimed({ type: 'preference', model: id })).toMatchObject({
+      payload: { grader: { type: 'preference', model: id } },
+      reward_model: { id, ...checkpoint },
+    });
+    const judged = judge('https://judge.example.com/v1') as Grader;
+    expect(await claimed(judged)).toMatchObject({ reward_model: null });
   });
 });
 

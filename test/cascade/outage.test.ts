@@ -104,7 +104,7 @@ describe('grading through an outage', () => {
     const run = given(() => true);
     await expect(grade(run)).rejects.toThrow(RewardUnavailable);
     await expect(grade(given(() => true))).rejects.toThrow(
-      /^stage math, step 3: for 30m .* 10 of 10 rollouts: sandbox_down \(no sandbox\)/,
+      /^stage math, step 3: for 30m .* 10 of 10 answers: sandbox_down \(no sandbox\)/,
     );
     expect(run.seconds()).toBe(1800);
     expect(run.entries.map(({ type }) => type)).toEqual(['reward_waiting']);

@@ -3,6 +3,7 @@
 import { eq, sql } from 'drizzle-orm';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { ErrandOutcome, ErrandPayload } from '../../api/contract/errand.ts';
+import { commitCheckpoint } from '../../db/checkpoints/commit.ts';
 import { claimErrand } from '../../db/errands/claim.ts';
 import { expireErrands, forgetErrands } from '../../db/errands/expire.ts';
 import { finishErrand } from '../../db/errands/finish.ts';
@@ -14,7 +15,15 @@ import { listenForEvents } from '../../db/events/listen.ts';
 import { hasGrader } from '../../db/runners.ts';
 import { useDatabase } from '../support/postgres.ts';
 import { until } from '../support/until.ts';
-import { insertProject, insertReadyDataset, insertRunner, leaseMs, upTo } from './support.ts';
+import {
+  checkpointAt,
+  insertProject,
+  insertReadyDataset,
+  insertRunner,
+  leaseMs,
+  runningJob,
+  upTo,
+} from './support.ts';
 
 const pg = useDatabase();
 let projectId: string;
@@ -91,6 +100,23 @@ describe('claims', () => {
     expect(await claim(strange)).toBe('unknown_runner');
     expect((await claimed(other)).errand).toBe(id);
   });
+});
+
+test('the checkpoint that a grader scores with comes along while it is there', async () => {
+  const { fence } = await runningJob(pg.db);
+  const checkpoint = await commitCheckpoint(pg.db, fence, checkpointAt(fence, 1));
+  if (typeof checkpoint === 'string') throw new Error(checkpoint);
+  const preferring = async (model: string) => {
+    const payload: ErrandPayload = { ...grading, grader: { type: 'preference', model } };
+    await insertErrand(pg.db, fence.projectId, payload);
+    const row = await claimErrand(pg.db, { ...fence, kinds: both, leaseMs });
+    if (row === undefined || row === 'unknown_runner') throw new Error(`nothing was claimed: ${row}`);
+    return row.rewardModel?.id;
+  };
+  expect(await preferring(checkpoint.id)).toBe(checkpoint.id);
+  expect(await preferring('ckpt_00000000000000000000')).toBeUndefined();
+  await insert();
+  expect(await claim()).toMatchObject({ rewardModel: undefined });
 });
 
 test('a grader is there while its runner is heard of, with every language', async () => {

@@ -6,11 +6,16 @@ import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import type { GradeResult } from '../../api/contract/grade.ts';
+import { createRuntime } from '../../runner/engine/ort/create.ts';
+import { readModel } from '../../runner/grader/read-model.ts';
+import { RewardModel } from '../../runner/grader/reward-model.ts';
+import { claimOne, registerDatasets, spec } from '../api/support.ts';
 import type { ApiProcess } from '../runner/support/api-process.ts';
 import { startApi } from '../runner/support/api-process.ts';
 import { childOf, isAlive } from '../runner/support/processes.ts';
 import type { TempDir } from '../support/temp-dir.ts';
 import { tempDir } from '../support/temp-dir.ts';
+import { storeCheckpoint, writeTinyRewardModel } from '../support/tiny-reward-model.ts';
 import { until } from '../support/until.ts';
 
 const root = resolve(import.meta.dirname, '../..');
@@ -114,6 +119,34 @@ test(
     await until(() => !isAlive(grader), 'the grader has noticed that its runner is gone');
   },
 );
+
+test('answers are scored with a checkpoint that is a reward model', { timeout: 120_000 }, async () => {
+  const directory = join(dir.path, 'reward-model');
+  const files = await writeTinyRewardModel(directory);
+  await registerDatasets(api.client);
+  await api.client.createJob(spec());
+  const { claim, fence } = await claimOne(api.client);
+  const prefix = `jobs/${claim.job}/a${claim.attempt}/0-sft/`;
+  const checkpoint = await storeCheckpoint(join(dir.path, 'store'), prefix, directory, files);
+  const { id } = await api.client.runner.checkpoint({ ...fence, checkpoint });
+  await api.client.runner.finish({ ...fence, outcome: { type: 'succeeded' } });
+  await startRunner('a');
+
+  const prompts = Array.from({ length: 100 }, (_, at) => `${at}+1=`);
+  const items = prompts.map((prompt, at) => ({
+    task: { prompt, chosen: String(at + 1), rejected: '0' },
+    response: `<think>well</think>${at}`,
+  }));
+  const answer = await api.client.grade(
+    { grader: { type: 'preference', model: id }, items },
+    { waitMs: 30_000 },
+  );
+  const results = 'results' in answer ? answer.results : await resultsOf(answer.errand);
+  using runtime = createRuntime();
+  using model = await RewardModel.create(runtime, await readModel(directory));
+  const expected = await model.score(prompts.map((prompt, at) => ({ prompt, answer: String(at) })));
+  expect(results?.map((one) => (one.status === 'scored' ? { value: one.value } : one))).toEqual(expected);
+});
 
 test('datasets are proven, and rows whose gold is wrong are named', { timeout: 120_000 }, async () => {
   await startRunner('a');

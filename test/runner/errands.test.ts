@@ -1,6 +1,6 @@
 // Errands in the supervisor: what the real grader answers, and how a scripted one may end without harming the runner.
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { ErrandClaim, ErrandOutcome, ErrandPayload } from '../../api/contract/errand.ts';
@@ -13,7 +13,9 @@ import type { Bench } from './support/bench.ts';
 import { startBench, until } from './support/bench.ts';
 import { claim, datasetId } from './support/claims.ts';
 import { problem } from './support/fake-service.ts';
-import { isAlive } from './support/processes.ts';
+import { childOf, isAlive } from './support/processes.ts';
+import { writeTinyDirectory } from '../support/tiny-directory.ts';
+import { storeCheckpoint, writeTinyRewardModel } from '../support/tiny-reward-model.ts';
 
 let bench: Bench;
 afterEach(async () => {
@@ -25,6 +27,7 @@ const claimOf = (payload: ErrandPayload, number = 1): ErrandClaim => ({
   errand: `err_${String(number).padStart(20, '0')}`,
   attempt: 1,
   payload,
+  reward_model: null,
   lease_ms: 3_000,
 });
 
@@ -92,6 +95,80 @@ describe('the real grader', () => {
     const dataset = { id: datasetId, kind: 'math' as const, key: 'none', size: 1, sha256: '0'.repeat(64) };
     const outcome = await outcomeOf(claimOf({ kind: 'validate', grader: { type: 'math' }, dataset }));
     expect(outcome).toMatchObject({ type: 'again', reason: 'store_unavailable' });
+  });
+
+  describe('with a reward model', () => {
+    const ids = ['1', '2', '3'].map((end) => `ckpt_${end.padStart(20, '0')}`);
+    const [one, other, third] = ids as [string, string, string];
+    const item: GradeItem = { task: { prompt: '1+1=', chosen: '2', rejected: '3' }, response: '2' };
+
+    /** An errand that scores with the checkpoint, which lies in the store. */
+    async function preferring(id: string, write = writeTinyRewardModel): Promise<ErrandClaim> {
+      const dir = join(bench.storeDir, '..', id);
+      const files = await write(dir);
+      const committed = await storeCheckpoint(bench.storeDir, `jobs/${id}/`, dir, files);
+      const payload = grade({ type: 'preference', model: id }, [item]);
+      return { ...claimOf(payload), reward_model: { id, ...committed } };
+    }
+
+    const emptyStore = () => rmSync(join(bench.storeDir, 'jobs'), { recursive: true });
+
+    it('scores answers, and fetches the same one but once', { timeout: 60_000 }, async () => {
+      bench = await startBench();
+      const first = await preferring(one);
+      const scored = await outcomeOf(first);
+      expect(scored).toEqual({
+        type: 'graded',
+        results: [{ index: 0, status: 'scored', value: expect.any(Number) as number, parts: {} }],
+      });
+      const second = await preferring(other, (dir) => writeTinyRewardModel(dir, 2));
+      emptyStore();
+      expect(await outcomeOf(first)).toEqual(scored);
+      expect(await outcomeOf(second)).toMatchObject({
+        type: 'failed',
+        message: expect.stringContaining(other),
+      });
+      const brought = await preferring(other, (dir) => writeTinyRewardModel(dir, 2));
+      const others = await outcomeOf(brought);
+      expect(others).toMatchObject({ type: 'graded' });
+      expect(others).not.toEqual(scored);
+      // One is held at a time.
+      expect(await outcomeOf(first)).toMatchObject({ type: 'failed', message: expect.stringContaining(one) });
+    });
+
+    it('that is none ends the errand, by its name; so does one that is gone', async () => {
+      bench = await startBench();
+      const language = await preferring(one, (dir) => writeTinyDirectory(dir));
+      expect(await outcomeOf(language)).toEqual({
+        type: 'failed',
+        reason: 'invalid_data',
+        message: expect.stringMatching(/^reward model ckpt_0+1: .*language head/) as string,
+      });
+      const lost = await preferring(other);
+      emptyStore();
+      expect(await outcomeOf(lost)).toEqual({
+        type: 'failed',
+        reason: 'invalid_data',
+        message: expect.stringMatching(/^reward model ckpt_0+2: its files are not in .*store/) as string,
+      });
+      expect(await outcomeOf({ ...(await preferring(third)), reward_model: null })).toEqual({
+        type: 'failed',
+        reason: 'invalid_data',
+        message: expect.stringMatching(/^reward model ckpt_0+3: there is no such checkpoint/) as string,
+      });
+    });
+
+    it('is fetched again for the process that follows one that died', async () => {
+      bench = await startBench();
+      const given = await preferring(one);
+      const scored = await outcomeOf(given);
+      const grader = childOf(process.pid, 'runner/grader.ts')!;
+      process.kill(grader, 'SIGSTOP');
+      const again = outcomeOf(given);
+      await until('it has the errand', () => bench.service.errands.length === 0);
+      process.kill(grader, 'SIGKILL');
+      expect(await again).toEqual(scored);
+    });
   });
 
   it('says what code it can run, each other language with the reason', async () => {

@@ -1,35 +1,20 @@
 // Fetched checkpoints as reward models: what is none is named, and nothing stays alive.
-import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { Scope } from '../../runner/engine/ort/scope.ts';
-import { hfModelConfig } from '../../runner/engine/models/config.ts';
-import { writeModel } from '../../runner/checkpoint/write-model.ts';
 import { failedOutcome } from '../../runner/trainer/outcome.ts';
-import { loadModel } from '../../runner/trainer/load-model.ts';
 import { openRewardModels } from '../../runner/trainer/reward-models.ts';
-import { leakCheckedRuntime, livelyWeights } from '../engine/learner/support.ts';
+import { leakCheckedRuntime } from '../engine/learner/support.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { writeTinyDirectory } from '../support/tiny-directory.ts';
-import { tinyInit } from '../support/tiny-policy.ts';
+import { writeTinyRewardModel } from '../support/tiny-reward-model.ts';
 
 const runtime = leakCheckedRuntime();
-
-async function writeRewardModel(directory: string): Promise<void> {
-  const base = await loadModel(tinyInit, { datasets: {} }, 1);
-  const config = { ...base.config, scalarHead: true };
-  const weights = [...livelyWeights(config, 1)].map(
-    ([name, { shape, data }]) => [name, { dtype: 'float32' as const, shape, data }] as const,
-  );
-  const modelFiles = new Map(base.files).set('config.json', JSON.stringify(hfModelConfig(config, {})));
-  await mkdir(directory);
-  await writeModel(directory, { weights: new Map(weights), modelFiles });
-}
 
 test('each by its id, until the scope ends', async () => {
   await using dir = await tempDir('reward-models');
   const [one, other] = [join(dir.path, 'one'), join(dir.path, 'other')];
-  for (const path of [one, other]) await writeRewardModel(path);
+  for (const path of [one, other]) await writeTinyRewardModel(path);
   const scope = new Scope();
   try {
     const models = await openRewardModels(runtime, { rewardModels: { ckpt_a: one, ckpt_b: other } }, scope);

@@ -20,6 +20,8 @@ export interface StackOptions {
   readonly dir: string;
   readonly storeUrl: string;
   readonly storeEnv?: Readonly<Record<string, string>>;
+  /** Settings of API and runner alike. */
+  readonly env?: Readonly<Record<string, string>>;
   /** Settings of the runner beside those that every runner needs. */
   readonly runnerEnv?: Readonly<Record<string, string | undefined>>;
 }
@@ -38,6 +40,7 @@ export async function startStack({
   dir,
   storeUrl,
   storeEnv = {},
+  env: shared = {},
   runnerEnv = {},
 }: StackOptions): Promise<Stack> {
   const database = await createDatabase();
@@ -53,7 +56,7 @@ export async function startStack({
     const service = startService({
       name,
       entry: join(root, entry),
-      env: () => ({ ...cleanEnv(), ...storeEnv, STORE_URL: storeUrl, ...env() }),
+      env: () => ({ ...cleanEnv(), ...storeEnv, ...shared, STORE_URL: storeUrl, ...env() }),
       log: join(dir, `${name}.log`),
       ...(readyIn && { readyIn }),
       graceMs: 10_000,

@@ -200,7 +200,9 @@ describe('jobs', () => {
     const job = await api.client().createJob(jobOn(name));
     const other = await api.client().createJob(jobOn((await register({ grader: exact })).id));
     await finish(await claim(), { type: 'validated', report: bad });
-    const message = expect.stringContaining(`dataset ${name} (${id}) is invalid: grader "math" cannot grade 1 of 2 rows`) as string;
+    const message = expect.stringContaining(
+      `dataset ${name} (${id}) is invalid: grader "math" cannot grade 1 of 2 rows`,
+    ) as string;
     expect(await api.client().job(job.id)).toMatchObject({
       state: 'failed',
       reason: 'invalid_data',

@@ -25,8 +25,13 @@ export const datasetQuery = z.strictObject({
   fields: z
     .string()
     .optional()
-    .describe('JSON object: our field -> column of the posted rows, for example {"prompt":"question"}'),
-  answer_format: answerFormat.default('plain'),
+    .describe(
+      'JSON object: our field -> column of the posted rows, for example {"prompt":"question"}; or chosen by another column: ' +
+        '{"chosen":{"by":"label","cases":{"1":"output_1","2":"output_2"}}}',
+    ),
+  answer_format: answerFormat
+    .default('plain')
+    .describe('how the gold of math rows stands in its column: as it is, or after the last "####" (gsm8k)'),
   grader: z
     .string()
     .optional()

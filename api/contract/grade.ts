@@ -37,7 +37,37 @@ export const gradeRequest = z
       }
     }
   })
-  .meta({ id: 'GradeRequest' });
+  .meta({
+    id: 'GradeRequest',
+    examples: [
+      {
+        grader: { type: 'math' },
+        items: [{ task: { prompt: '1/3 + 1/6 = ?', answer: '1/2' }, response: 'It is \\boxed{0.5}' }],
+      },
+      {
+        grader: { type: 'code', language: 'python' },
+        items: [
+          {
+            task: { prompt: 'Write add(a, b).', tests: ['assert add(1, 2) == 3'] },
+            response: '```python\ndef add(a, b):\n    return a + b\n```',
+          },
+        ],
+      },
+      {
+        grader: { type: 'instructions' },
+        items: [
+          {
+            task: {
+              prompt: 'Say hello without a comma.',
+              instruction_id_list: ['punctuation:no_comma'],
+              kwargs: [{}],
+            },
+            response: 'Hello there',
+          },
+        ],
+      },
+    ],
+  });
 export type GradeRequest = z.infer<typeof gradeRequest>;
 
 const common = {
@@ -63,7 +93,7 @@ export const gradeResult = z
     z.object({
       ...common,
       status: z.literal('unscored').describe('our fault: counts nothing'),
-      code: code.describe('sandbox_down, verifier_down, unreachable, no_backend'),
+      code: code.describe('sandbox_down, verifier_down, unreachable, no_backend, broken_row'),
     }),
   ])
   .meta({ id: 'GradeResult' });

@@ -1,6 +1,6 @@
 // From zod's issues to the wire's: one entry for each fault, each with a JSON pointer to its place.
 // A union reports the branch that came furthest, since the others only say that it is something else; where none
-// came further than another, it says at its own place what each wants.
+// came further than another, it says at its own place what each wants, and which types those are where the value has none of them.
 import type { z } from 'zod';
 
 export interface Issue {
@@ -33,12 +33,14 @@ function flatten(issue: ZodIssue, base: Path): Issue[] {
     const [branch] = branches;
     if (branches.length === 1 && branch !== undefined) return branch.flatMap((inner) => flatten(inner, path));
     if (branches.length > 1) return [{ pointer: jsonPointer(path), message: noneOf(branches) }];
+    const message = noType(issue.errors);
+    if (message !== undefined) return [{ pointer: jsonPointer(path), message }];
   }
   return [{ pointer: jsonPointer(path), message: messageOf(issue) }];
 }
 
 /** zod says that a field that is not there was "received undefined". */
-const messageOf = ({ message }: ZodIssue): string =>
+const messageOf = ({ message }: Pick<ZodIssue, 'message'>): string =>
   message.replace(/^Invalid input: expected (.+), received undefined$/, 'must be given: expected $1');
 
 type Branch = readonly ZodIssue[];
@@ -51,6 +53,16 @@ function furthest(branches: readonly Branch[]): Branch[] {
   const deep = deepest === 0 ? [] : branches.filter((branch) => depth(branch) === deepest);
   const fewest = Math.min(...deep.map((branch) => branch.length));
   return deep.filter((branch) => branch.length === fewest);
+}
+
+/** What is wanted where the value is of no branch's type; undefined where a branch has another fault. */
+function noType(branches: readonly Branch[]): string | undefined {
+  const issues = branches.flat();
+  if (issues.some(({ code, path }) => code !== 'invalid_type' || path.length > 0)) return undefined;
+  const received = issues[0]?.message.match(/, (received .+)$/)?.[1];
+  if (received === undefined) return undefined;
+  const wanted = issues.flatMap((issue) => (issue.code === 'invalid_type' ? [issue.expected] : []));
+  return messageOf({ message: `Invalid input: expected ${[...new Set(wanted)].join(' or ')}, ${received}` });
 }
 
 /** What each branch finds wrong, for a value that is as far from one as from another. */

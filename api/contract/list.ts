@@ -2,7 +2,13 @@
 // direction of the list, `before` goes back; the ids to give are the page's own `last_id` and `first_id`.
 import { z } from 'zod';
 
-const limit = z.coerce.number('a whole number is wanted').int().min(1).max(200).default(20);
+/** A query parameter that counts; `most` is named where it is worth knowing. */
+export const wholeNumber = (least: number, most: number) => {
+  const range = most === Number.MAX_SAFE_INTEGER ? `of at least ${least}` : `from ${least} to ${most}`;
+  return z.coerce.number(`a whole number ${range} is wanted`).int().min(least).max(most);
+};
+
+const limit = wholeNumber(1, 200).default(20);
 
 export const pageQuery = z.object({
   limit,
@@ -21,14 +27,8 @@ export type PageQuery = z.infer<typeof pageQuery>;
 
 /** Lists that are ordered by a number: events, metrics. */
 export const sequenceQuery = z.object({
-  limit: z.coerce.number('a whole number is wanted').int().min(1).max(1000).default(100),
-  after: z.coerce
-    .number('a whole number is wanted')
-    .int()
-    .min(0)
-    .max(Number.MAX_SAFE_INTEGER)
-    .default(0)
-    .describe('the last_id of the page before'),
+  limit: wholeNumber(1, 1000).default(100),
+  after: wholeNumber(0, Number.MAX_SAFE_INTEGER).default(0).describe('the last_id of the page before'),
 });
 
 export const page = <T extends z.ZodType>(item: T) =>

@@ -46,10 +46,8 @@ const mayBeAbsent = (kind: DatasetKind, field: string): boolean => {
 
 function pick(columns: Record<string, unknown>, source: FieldSource): { value: unknown } | { fault: string } {
   if (typeof source === 'string')
-    return Object.hasOwn(columns, source)
-      ? { value: columns[source] }
-      : { fault: `the row has no column ${quote(source)}` };
-  if (!Object.hasOwn(columns, source.by)) return { fault: `the row has no column ${quote(source.by)}` };
+    return Object.hasOwn(columns, source) ? { value: columns[source] } : { fault: noColumn(columns, source) };
+  if (!Object.hasOwn(columns, source.by)) return { fault: noColumn(columns, source.by) };
   const value = columns[source.by];
   const label = typeof value === 'object' ? undefined : String(value);
   if (label === undefined || !Object.hasOwn(source.cases, label))
@@ -58,6 +56,9 @@ function pick(columns: Record<string, unknown>, source: FieldSource): { value: u
     };
   return pick(columns, source.cases[label] as string);
 }
+
+const noColumn = (columns: Record<string, unknown>, wanted: string): string =>
+  `the row has no column ${quote(wanted)}, only ${quote(Object.keys(columns).join(', '))}: name the right one in the registration's \`fields\``;
 
 /** GSM8K ends its worked solutions with a line "#### 42". */
 function cutGsm8kGold(ours: Record<string, unknown>, faults: RowFault[]): void {

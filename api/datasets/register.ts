@@ -7,9 +7,11 @@ import { newId } from '../../db/ids.ts';
 import type { DatasetRow } from '../../db/schema.ts';
 import { insertErrand } from '../../db/errands/insert.ts';
 import type { Services } from '../context.ts';
+import type { ValidationReport } from '../contract/dataset.ts';
 import type { Grader } from '../contract/grader.ts';
 import type { RowMapping } from '../contract/mapping.ts';
 import { proofOf } from '../contract/proof.ts';
+import type { DatasetKind } from '../contract/task.ts';
 import { answerOnce } from '../idempotency.ts';
 import { bodyChunks } from '../middleware/body.ts';
 import { ProblemError } from '../problem.ts';
@@ -102,7 +104,7 @@ async function insertOnce(
     sha256,
     grader: grader ?? null,
     report,
-    message: isBroken ? `${report.broken} of ${report.rows} rows are not ${mapping.kind} rows` : null,
+    message: isBroken ? brokenRows(mapping.kind, report) : null,
   });
   if (row !== undefined) {
     const dataset = { ...fresh, kind: mapping.kind, size, sha256 };
@@ -117,6 +119,12 @@ async function insertOnce(
 
 async function named(db: Database, projectId: string, name: string): Promise<DatasetRow | undefined> {
   return (await findDatasets(db, projectId, [name])).find((row) => row.name === name);
+}
+
+function brokenRows(kind: DatasetKind, { broken, rows, issues }: ValidationReport): string {
+  const [first] = issues;
+  const example = first === undefined ? '' : `; row ${first.row}, ${first.pointer}: ${first.message}`;
+  return `${broken} of ${rows} rows are not ${kind} rows${example}`;
 }
 
 const canTakeName = (former: DatasetRow | undefined): boolean =>

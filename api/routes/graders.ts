@@ -8,6 +8,7 @@ import type { Services } from '../context.ts';
 import { errand, pendingErrand } from '../contract/errand.ts';
 import { gradeAnswer, gradeRequest } from '../contract/grade.ts';
 import type { GradeRequest } from '../contract/grade.ts';
+import { wholeNumber } from '../contract/list.ts';
 import { errandId } from '../contract/names.ts';
 import { graderIssues } from '../jobs/graders.ts';
 import { awaitErrand } from '../errands/await.ts';
@@ -22,13 +23,7 @@ import { errandView } from '../views.ts';
 const common = { tags: ['graders'], security };
 
 const waitQuery = z.object({
-  wait_ms: z.coerce
-    .number('a whole number is wanted')
-    .int()
-    .min(0)
-    .max(30_000)
-    .default(20_000)
-    .describe('how long the answer may be waited for'),
+  wait_ms: wholeNumber(0, 30_000).default(20_000).describe('how long the answer may be waited for'),
 });
 
 const runRoute = (services: Services) =>

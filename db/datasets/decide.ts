@@ -33,9 +33,12 @@ export async function explainWaiting(tx: Database, id: string, why: string): Pro
 function faultOf({ rows, grader }: DatasetRow, { broken, issues }: GoldReport): string | null {
   if (broken === 0) return null;
   const named = issues.slice(0, 10).map(({ row }) => row);
+  const [first] = issues;
+  const example =
+    first === undefined ? '' : `; row ${first.row}: ${first.message.slice(0, 300).toWellFormed()}`;
   return (
-    `in ${broken} of ${rows} rows the gold does not reach the maximum of grader "${grader?.type}": ` +
-    `rows ${named.join(', ')}${broken > named.length ? ', …' : ''}`
+    `grader "${grader?.type}" cannot grade ${broken} of ${rows} rows, or does not give their gold the maximum: ` +
+    `rows ${named.join(', ')}${broken > named.length ? ', …' : ''}${example}`
   );
 }
 

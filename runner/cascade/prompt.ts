@@ -81,10 +81,12 @@ export function roomyPrompts(
     const tokens_T = tokensOfRow(at, () => promptTokens(tokenizer, prompt, format, thinking));
     if (tokens_T.length === 0)
       throw new DataError(`${at}: the prompt has no token to answer; begin it with the model's BOS`);
-    if (tokens_T.length + maxResponse > learner.maxLength)
+    if (tokens_T.length + maxResponse > learner.maxLength) {
+      const remedy = tokens_T.length < learner.maxLength ? 'lower max_response, or ' : '';
       throw new DataError(
-        `${at}: ${tokens_T.length} prompt tokens and max_response ${maxResponse} exceed the model's ${learner.maxLength} positions: lower max_response`,
+        `${at}: ${tokens_T.length} prompt tokens and max_response ${maxResponse} exceed the model's ${learner.maxLength} positions: ${remedy}leave such rows out`,
       );
+    }
     return tokens_T;
   });
 }

@@ -3,6 +3,7 @@
 import type { Grader } from '../../api/contract/grader.ts';
 import type { Task } from '../../api/contract/task.ts';
 import type { Abilities, FetchedRewardModel } from '../ipc.ts';
+import { gradableLanguages } from '../rewards/code.ts';
 import { createGrader } from '../rewards/grade.ts';
 import { createMeans } from '../rewards/means.ts';
 import type { Means } from '../rewards/means.ts';
@@ -40,7 +41,7 @@ export function openGraders(): OpenGraders {
 export async function findAbilities(): Promise<Abilities> {
   const sandbox = await openSandbox();
   try {
-    return { languages: [...sandbox.languages], missing: { ...sandbox.missing } };
+    return gradableLanguages(sandbox);
   } finally {
     await sandbox.close();
   }

@@ -28,8 +28,9 @@ async function codeReward(
   response: string,
 ): Promise<Reward> {
   const part = answerPart(response);
-  const answer = part === undefined ? undefined : answerCode(part, language);
-  if (answer === undefined) return invalid('no_answer', 0, 'no code after the thinking block');
+  if (part === undefined) return invalid('no_answer', 0, 'the thinking block does not end');
+  const answer = answerCode(part, language);
+  if (answer === undefined) return invalid('no_answer', 0, `no code that is or may be ${language}`);
   if (sandbox === undefined) return unscored('no_backend', 'no sandbox on this runner');
   const pairs = wholeProgramPairs(row);
   const missing = lacks(sandbox, language, pairs !== undefined);
@@ -44,8 +45,26 @@ function lacks(sandbox: Sandbox, language: CodeLanguage, wholeProgram: boolean):
   if (!sandbox.languages.includes(language))
     return sandbox.missing[language] ?? `no back end for ${language}`;
   if (sandbox.backEnd !== 'quickjs') return undefined;
-  if (wholeProgram) return 'QuickJS runs functions only: tests of whole programs need bubblewrap';
-  return language === 'javascript' ? undefined : `function tests in ${language} need bubblewrap`;
+  if (language !== 'javascript') return needsBubblewrap(language);
+  return wholeProgram ? 'QuickJS runs functions only: tests of whole programs need bubblewrap' : undefined;
+}
+
+const needsBubblewrap = (language: CodeLanguage): string => `tests in ${language} need bubblewrap`;
+
+/** What a runner may say that it grades: of the sandbox's languages those in which any row can be graded at all. */
+export function gradableLanguages({ backEnd, languages, missing }: Sandbox): {
+  readonly languages: CodeLanguage[];
+  readonly missing: Partial<Record<CodeLanguage, string>>;
+} {
+  const beyond: readonly CodeLanguage[] =
+    backEnd === 'quickjs' ? languages.filter((language) => language !== 'javascript') : [];
+  return {
+    languages: languages.filter((language) => !beyond.includes(language)),
+    missing: {
+      ...missing,
+      ...Object.fromEntries(beyond.map((language) => [language, needsBubblewrap(language)])),
+    },
+  };
 }
 
 /** With an entry point, pairs are arguments and result of a function. */

@@ -70,4 +70,5 @@ const valueOf = (outcome: Reward): number | null =>
 
 const faultOf = (where: string, { grader, data }: Checked, rows: number, broken: readonly string[]): string =>
   `${where}, dataset ${data}: in ${broken.length} of ${rows} rows the gold answer does not reach the maximum of grader "${grader.type}": ` +
-  `rows ${broken.slice(0, NAMED).join(', ')}${broken.length > NAMED ? ', …' : ''}; mend the answers or choose another grader`;
+  `rows ${broken.slice(0, NAMED).join(', ')}${broken.length > NAMED ? ', …' : ''}; mend the answers or choose another grader` +
+  (grader.type === 'remote' ? ', or another max_score (null: rows are not proven)' : '');

@@ -133,7 +133,8 @@ describe('what a runner proves', () => {
     await finish(await claim(), { type: 'validated', report: bad });
     expect(await api.client().dataset(id)).toMatchObject({
       state: 'invalid',
-      message: 'in 1 of 2 rows the gold does not reach the maximum of grader "math": rows 1',
+      message:
+        'grader "math" cannot grade 1 of 2 rows, or does not give their gold the maximum: rows 1; row 1: the gold "4" gets 0 of 1',
       report: bad,
     });
     const posted = await api.request('POST', '/v1/jobs', { json: jobOn(id) });
@@ -199,7 +200,9 @@ describe('jobs', () => {
     const job = await api.client().createJob(jobOn(name));
     const other = await api.client().createJob(jobOn((await register({ grader: exact })).id));
     await finish(await claim(), { type: 'validated', report: bad });
-    const message = expect.stringContaining(`dataset ${name} (${id}) is invalid: in 1 of 2 rows`) as string;
+    const message = expect.stringContaining(
+      `dataset ${name} (${id}) is invalid: grader "math" cannot grade 1 of 2 rows`,
+    ) as string;
     expect(await api.client().job(job.id)).toMatchObject({
       state: 'failed',
       reason: 'invalid_data',

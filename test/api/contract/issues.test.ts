@@ -45,6 +45,16 @@ test('a union says what each form wants where none was', () => {
   expect(issue?.pointer).toBe('/source');
   expect(issue?.message).toMatch(/fits none of its forms: .*\/uri .*; or .*\/alphabet/);
   expect(issues(z.union([z.string(), z.number()]), true)).toEqual([
-    { pointer: '', message: 'Invalid input' },
+    { pointer: '', message: 'Invalid input: expected string or number, received boolean' },
   ]);
+});
+
+test('a field of several types that is not there must be given', () => {
+  const prompt = z.union([z.string().min(1), z.array(z.string())]);
+  expect(issues(z.object({ prompt }), { question: '' })).toEqual([
+    { pointer: '/prompt', message: 'must be given: expected string or array' },
+  ]);
+  const tests = z.union([z.string(), z.array(z.string()), z.array(z.number())]);
+  expect(issues(z.object({ tests }), {})[0]?.message).toBe('must be given: expected string or array');
+  expect(issues(prompt, '')[0]?.message).not.toMatch(/must be given/);
 });

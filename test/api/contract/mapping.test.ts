@@ -46,7 +46,7 @@ test.each<[string, unknown, RowMapping, unknown]>([
 test.each<[string, unknown, RowMapping, string, RegExp]>([
   ['no object', [], math(), '', /object/],
   ['null', null, math(), '', /object/],
-  ['a missing column', { prompt: 'p' }, math(), '/answer', /no column "answer"/],
+  ['a missing column', { prompt: 'p' }, math(), '/answer', /no column "answer", only "prompt": .*`fields`/],
   ['a missing mapped column', row, math({ fields: { prompt: 'q' } }), '/prompt', /no column "q"/],
   [
     'a column that only objects inherit',

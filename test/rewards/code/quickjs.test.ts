@@ -1,7 +1,7 @@
 // Function tests and pairs in JavaScript on the weaker back end: the same verdicts, by the same drivers.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { CodeRow } from '../../../api/contract/task.ts';
-import { codeVerifier } from '../../../runner/rewards/code.ts';
+import { codeVerifier, gradableLanguages } from '../../../runner/rewards/code.ts';
 import { testFaults } from '../../../runner/rewards/code/test-faults.ts';
 import { openSandbox } from '../../../runner/rewards/sandbox/open.ts';
 import type { Sandbox } from '../../../runner/rewards/sandbox/sandbox.ts';
@@ -56,6 +56,13 @@ describe('function tests in QuickJS', () => {
     expect(await grade(tests('assert.equal(echo(5), 5)'), `console.log(1); ${echo}`)).toMatchObject({
       value: 1,
     });
+  });
+
+  it('offers only the language in which it can grade', () => {
+    const { languages, missing } = gradableLanguages(sandbox);
+    expect(languages).toEqual(['javascript']);
+    expect(missing.typescript).toMatch(/typescript need bubblewrap/);
+    expect(gradableLanguages({ ...sandbox, backEnd: 'bubblewrap' }).languages).toContain('typescript');
   });
 
   it('scores nothing where even a right answer would fail: whole programs, TypeScript', async () => {

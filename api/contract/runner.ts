@@ -6,6 +6,7 @@ import { datasetKind } from './task.ts';
 import { entry } from './event.ts';
 import { expandedSpec } from './expand.ts';
 import { codeLanguage } from './grader.ts';
+import { grader } from './grader.ts';
 import { failureReason, progress } from './job.ts';
 import {
   accelerator,
@@ -74,6 +75,7 @@ const claimedDataset = z.object({
   key: z.string(),
   size: z.number().int(),
   sha256,
+  proven_by: grader.nullable().default(null).describe('which grader every gold has reached the maximum of'),
 });
 export const claimedCheckpoint = checkpointCommit.extend({ id: checkpointId });
 export type ClaimedCheckpoint = z.infer<typeof claimedCheckpoint>;

@@ -1,6 +1,7 @@
 // A claimed job as the runner gets it: all that the attempt needs, with object keys.
 import type { ClaimedJob } from '../../db/queue/claim.ts';
 import type { DatasetRow } from '../../db/schema.ts';
+import { proofOf } from '../contract/proof.ts';
 import type { Claim } from '../contract/runner.ts';
 import { claimedCheckpointView } from '../views.ts';
 
@@ -18,10 +19,11 @@ export const claimView = (
   lease_ms: leaseMs,
 });
 
-const claimedDataset = ({ id, kind, key, size, sha256 }: DatasetRow): Claim['datasets'][number] => ({
+const claimedDataset = ({ id, kind, key, size, sha256, grader }: DatasetRow): Claim['datasets'][number] => ({
   id,
   kind,
   key,
   size,
   sha256,
+  proven_by: proofOf(grader ?? undefined) === 'none' ? null : grader,
 });

@@ -38,7 +38,7 @@ export async function runAttempt(
     const data = await readDatasets(start);
     means = await openMeans(claim.spec, runtime, inputs, scope);
     // Rows do not change: gold that an attempt before this one has checked is not asked about again.
-    if (inputs.resume === undefined) await checkGold(claim.spec, data, means, outagePolicy(claim, send));
+    if (inputs.resume === undefined) await checkGold(claim, data, means, outagePolicy(claim, send));
     const policy = scope.own(await openPolicy(runtime, claim, inputs, device));
     const { learner, tuning, files, choice, cacheTokens } = policy;
     const conditions = conditionsOf(runtime, {

@@ -2,6 +2,8 @@
 // test's, the service a real one.
 import { expect, test } from 'vitest';
 import type { Entry } from '../../api/contract/event.ts';
+import type { Grader } from '../../api/contract/grader.ts';
+import { grader as graderSchema } from '../../api/contract/grader.ts';
 import type { MathRow } from '../../api/contract/task.ts';
 import { RewardUnavailable } from '../../runner/cascade/outage.ts';
 import type { OutagePolicy } from '../../runner/cascade/outage.ts';
@@ -14,7 +16,11 @@ import { tinyData, tinyDatasets, tinyRows, tinySpec } from '../support/tiny-poli
 const service = useHttpService();
 
 /** 1 for every answer, 0 for "0", but 503 while `isDown(seconds)`. */
-function check(isDown: (seconds: number) => boolean, rows: readonly MathRow[] = tinyRows.test) {
+function check(
+  isDown: (seconds: number) => boolean,
+  rows: readonly MathRow[] = tinyRows.test,
+  provenBy: Grader | null = null,
+) {
   let ms = 0;
   let graded = 0;
   const entries: Entry[] = [];
@@ -32,7 +38,12 @@ function check(isDown: (seconds: number) => boolean, rows: readonly MathRow[] = 
   };
   const data = { ...tinyDatasets, tasks: (id: string) => (id === tinyData.math ? rows : tinyRows.test) };
   const means = createMeans({ env: { MILLRACE_ALLOW_PRIVATE_ADDRESSES: '1' } });
-  const checked = checkGold({ ...spec, evaluate: { ...spec.evaluate, suites: [] } }, data, means, policy);
+  const dataset = { id: tinyData.math, kind: 'math' as const, key: 'k', size: 1, sha256: 'a'.repeat(64) };
+  const claimed = {
+    spec: { ...spec, evaluate: { ...spec.evaluate, suites: [] } },
+    datasets: [{ ...dataset, proven_by: provenBy }],
+  };
+  const checked = checkGold(claimed, data, means, policy);
   return { checked, entries, seconds: () => ms / 1000, graded: () => graded };
 }
 
@@ -50,6 +61,16 @@ test('gold that does not is named', async () => {
   const run = check(() => false, broken);
   await expect(run.checked).rejects.toThrow(DataError);
   await expect(run.checked).rejects.toThrow(/^stage math, .* in 1 of 4 rows .* rows 3 \(gold "0"\);/);
+});
+
+test('gold that the same grader has proven at registration is not proven again; another grader’s proof is none', async () => {
+  const grader = { type: 'remote', url: service.url, retries: 0, batch: 8 };
+  const same = check(() => false, broken, graderSchema.parse(grader));
+  await same.checked;
+  expect(same.graded()).toBe(0);
+  await expect(check(() => false, broken, { type: 'math' }).checked).rejects.toThrow(/rows 3 /);
+  const other = graderSchema.parse({ ...grader, max_score: 2 });
+  await expect(check(() => false, broken, other).checked).rejects.toThrow(/rows 3 /);
 });
 
 test('a grader that is away for a minute is waited for, and decides then', async () => {

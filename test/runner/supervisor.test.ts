@@ -111,6 +111,7 @@ describe('an undisturbed attempt', () => {
       key: 'datasets/x/rows.jsonl',
       size: text.length,
       sha256,
+      proven_by: null,
     };
     bench = await startBench();
     mkdirSync(join(bench.storeDir, 'datasets/x'), { recursive: true });
@@ -189,6 +190,7 @@ describe('attempts that fail', () => {
       key: 'datasets/none.jsonl',
       size: 1,
       sha256: '0'.repeat(64),
+      proven_by: null,
     };
     const service = await withClaim(claim('train', { datasets: [dataset] }));
     await finished(service);

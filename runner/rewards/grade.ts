@@ -12,6 +12,7 @@ import { preferenceVerifier } from './preference.ts';
 import { prefixMaximum, prefixReward } from './prefix.ts';
 import { remoteVerifier } from './remote.ts';
 import type { Reward } from './reward.ts';
+import { unscored } from './reward.ts';
 import { sweVerifier } from './swe.ts';
 import type { Verifier } from './verifier.ts';
 
@@ -24,7 +25,23 @@ const ofAnswer = (score: Score, maximum: (gold: string) => number): Verifier<Mat
 });
 
 /** Grades only rows of the kinds that `kindsGradedBy` lists for it. @throws MissingSecret. */
-export function createGrader(grader: Grader, means: Means): Verifier<Task> {
+export const createGrader = (grader: Grader, means: Means): Verifier<Task> =>
+  guarded(verifierOf(grader, means));
+
+/** A verifier does not throw; where one does all the same that is our fault, and costs one rollout, not the trainer. */
+export const guarded = (verifier: Verifier<Task>): Verifier<Task> => ({
+  ...verifier,
+  grade: async (task, response) => {
+    try {
+      return await verifier.grade(task, response);
+    } catch (error) {
+      console.error(error);
+      return unscored('verifier_down', `the verifier failed: ${(error as Error).message}`);
+    }
+  },
+});
+
+function verifierOf(grader: Grader, means: Means): Verifier<Task> {
   switch (grader.type) {
     case 'exact':
       return ofAnswer(exactReward, () => 1) as Verifier<Task>;

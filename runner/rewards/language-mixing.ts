@@ -1,6 +1,7 @@
 // Whether a response mixes in a language that its prompt is not written in, its thinking included (Nemotron-Cascade, RLHF and
 // math RL). Only clear cases count, as a false alarm punishes a right answer: symbols, names with accents, formulas and code
 // are no language. A response wholly in Latin letters to a prompt in another script is none either: formulas and code are too.
+import { wholeText } from '../../api/contract/prompt-text.ts';
 import type { Prompt } from '../../api/contract/task.ts';
 import { detectLanguage } from './language.ts';
 
@@ -55,7 +56,7 @@ const LATIN_ONLY = /^[\u0000-\u036f\u1e00-\u1eff\u2000-\u2bff]*$/;
 const HEARD_WORDS = 50;
 
 export function mixesLanguages(prompt: Prompt, response: string): boolean {
-  const asked = typeof prompt === 'string' ? prompt : prompt.map(({ content }) => content).join('\n');
+  const asked = wholeText(prompt);
   return mixesScripts(asked, response) || mixesLatinLanguages(asked, response);
 }
 

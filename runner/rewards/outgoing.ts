@@ -53,12 +53,15 @@ export const shownUrl = (url: string): string => {
   return origin + pathname;
 };
 
+/** A connection that nobody uses is closed: each evaluation makes its graders anew, and nothing ends them. */
+const idleMs = 15_000;
+
 export class Outgoing {
   readonly #allowPrivate: boolean;
   readonly #lookup: LookupFunction;
   readonly #agents = {
-    'http:': new http.Agent({ keepAlive: true }),
-    'https:': new https.Agent({ keepAlive: true }),
+    'http:': new http.Agent({ keepAlive: true, timeout: idleMs }),
+    'https:': new https.Agent({ keepAlive: true, timeout: idleMs }),
   };
 
   constructor({ allowPrivate, resolve = lookup }: OutgoingOptions) {

@@ -2,7 +2,7 @@
 // disjoint), and evaluated prompts in what is trained on. It is reported, never refused: a rerun on one's own test may be meant.
 import type { Entry } from '../../api/contract/event.ts';
 import type { ExpandedSpec } from '../../api/contract/expand.ts';
-import type { Prompt } from '../../api/contract/task.ts';
+import { wholeText } from '../../api/contract/prompt-text.ts';
 import type { Datasets } from '../cascade/run.ts';
 import type { Overlap } from '../data/overlap.ts';
 import { gramOverlap, sameTexts } from '../data/overlap.ts';
@@ -16,17 +16,14 @@ interface Part {
   readonly texts: readonly string[];
 }
 
-const textOf = (prompt: Prompt): string =>
-  typeof prompt === 'string' ? prompt : prompt.map(({ content }) => content).join('\n');
-
 function stagesOf(spec: ExpandedSpec, datasets: Datasets): Part[] {
   return spec.stages.map(({ name, kind, data }) => ({
     name,
     data,
     texts:
       kind === 'sft'
-        ? datasets.sft(data).map(({ messages }) => textOf(messages))
-        : datasets.tasks(data).map(({ prompt }) => textOf(prompt)),
+        ? datasets.sft(data).map(({ messages }) => wholeText(messages))
+        : datasets.tasks(data).map(({ prompt }) => wholeText(prompt)),
   }));
 }
 
@@ -34,7 +31,7 @@ const suitesOf = (spec: ExpandedSpec, datasets: Datasets): Part[] =>
   spec.evaluate.suites.map(({ name, data }) => ({
     name,
     data,
-    texts: datasets.tasks(data).map(({ prompt }) => textOf(prompt)),
+    texts: datasets.tasks(data).map(({ prompt }) => wholeText(prompt)),
   }));
 
 /** One entry for each pair that shares rows. Two stages that name one dataset are not reported: that is said in the spec. */

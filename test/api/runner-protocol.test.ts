@@ -2,6 +2,7 @@
 // its lease, or names what is not its own, changes nothing.
 import { beforeAll, describe, expect, test } from 'vitest';
 import { createApp } from '../../api/app.ts';
+import type { Client } from '../../api/client.ts';
 import type { Problem } from '../../api/contract/problem.ts';
 import { openStore } from '../../store/open.ts';
 import { claimOne, registerDatasets, spec, useApi } from './support.ts';
@@ -183,15 +184,20 @@ describe('an attempt', () => {
     });
   });
 
-  test('commits a checkpoint once; its files are served; the next attempt resumes from it, another job starts from it', async () => {
-    const client = api.client();
+  /** A running job with a committed checkpoint whose files are in the store. */
+  async function committedCheckpoint(client: Client) {
     const { id } = await client.createJob(spec({ priority: 30 }));
     const { fence } = await claimOne(client);
     const checkpoint = commit(fence);
     await api.store.put(`${checkpoint.prefix}model.safetensors`, new TextEncoder().encode('0123456789'));
     await api.store.put(`${checkpoint.prefix}trainer/state.json`, new TextEncoder().encode('{}'));
     await api.store.put(`${checkpoint.prefix}manifest.json`, new TextEncoder().encode('{"m":1}'));
-    const committed = await client.runner.checkpoint({ ...fence, checkpoint });
+    return { id, fence, checkpoint, committed: await client.runner.checkpoint({ ...fence, checkpoint }) };
+  }
+
+  test('commits a checkpoint once; its files are served', async () => {
+    const client = api.client();
+    const { id, fence, checkpoint, committed } = await committedCheckpoint(client);
     expect(await client.runner.checkpoint({ ...fence, checkpoint })).toEqual(committed);
     const other = await api.request('POST', '/v1/runner/checkpoints', {
       json: { ...fence, checkpoint: { ...checkpoint, manifest_sha256: 'b'.repeat(64) } },
@@ -215,7 +221,12 @@ describe('an attempt', () => {
         })
       ).status,
     ).toBe(404);
+    await client.runner.finish({ ...fence, outcome: { type: 'succeeded' } });
+  });
 
+  test('serves parts of a checkpoint’s file, and its address where the store signs', async () => {
+    const client = api.client();
+    const { fence, checkpoint, committed } = await committedCheckpoint(client);
     const part = async (range: string) => {
       const path = `/v1/checkpoints/${committed.id}/files/model.safetensors`;
       const answer = await api.request('GET', path, { headers: { range } });
@@ -247,7 +258,12 @@ describe('an attempt', () => {
     const target = new URL(redirect.headers.get('location') ?? '');
     expect(target.pathname).toBe(`/bucket/prefix/${checkpoint.prefix}model.safetensors`);
     expect(target.searchParams.get('X-Amz-Signature')).toMatch(/^[0-9a-f]{64}$/);
+    await client.runner.finish({ ...fence, outcome: { type: 'succeeded' } });
+  });
 
+  test('the next attempt resumes from a checkpoint, another job starts from it', async () => {
+    const client = api.client();
+    const { id, fence, checkpoint, committed } = await committedCheckpoint(client);
     const lost = { type: 'failed' as const, reason: 'runner_stopped' as const, message: 'the machine goes' };
     expect(await client.runner.finish({ ...fence, outcome: lost })).toEqual({ state: 'queued' });
     await api.database.sql`update jobs set available_at = now() - interval '1 hour' where id = ${id}`;

@@ -7,7 +7,6 @@ import { ifevalArguments } from './ifeval.ts';
 /** Instruction id -> the schema of its arguments. */
 export const instructionArguments = { ...ifevalArguments, ...ifbenchArguments } as const;
 export type InstructionId = keyof typeof instructionArguments;
-export type ArgumentsOf<Id extends InstructionId> = z.infer<(typeof instructionArguments)[Id]>;
 
 export const isInstructionId = (id: string): id is InstructionId => Object.hasOwn(instructionArguments, id);
 

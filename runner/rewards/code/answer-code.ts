@@ -18,20 +18,35 @@ const labels: Readonly<Record<CodeLanguage, readonly string[]>> = {
   typescript: ['typescript', 'ts', 'tsx', 'mts', 'cts'],
 };
 
-const opening = /^ {0,3}(`{3,}|~{3,})[ \t]*([^\s`{]*)[^`]*$/;
+/** Info strings have no backtick (CommonMark 4.5). Two simple patterns: a line of nothing but fences must not cost its square. */
+const fenceStart = /^ {0,3}(`{3,}|~{3,})/;
+const infoLanguage = /^[ \t]*([^\s{]*)/;
+
+interface OpenBlock {
+  readonly fence: string;
+  readonly language: string;
+  readonly lines: string[];
+}
+
+function openedBy(line: string): OpenBlock | undefined {
+  const [start, fence] = fenceStart.exec(line) ?? [];
+  if (start === undefined || fence === undefined) return undefined;
+  const info = line.slice(start.length);
+  if (info.includes('`')) return undefined;
+  return { fence, language: (infoLanguage.exec(info)?.[1] ?? '').toLowerCase(), lines: [] };
+}
 
 /** Blocks as Markdown has them; one that is not closed reaches to the end of the text. */
 export function fencedBlocks(text: string): FencedBlock[] {
   const blocks: FencedBlock[] = [];
-  let open: { fence: string; language: string; lines: string[] } | undefined;
+  let open: OpenBlock | undefined;
   const close = (): void => {
     if (open !== undefined) blocks.push({ language: open.language, code: open.lines.join('\n') });
     open = undefined;
   };
   for (const line of text.split(/\r\n|\n/)) {
     if (open === undefined) {
-      const [, fence, language] = opening.exec(line) ?? [];
-      if (fence !== undefined) open = { fence, language: (language ?? '').toLowerCase(), lines: [] };
+      open = openedBy(line);
     } else if (closes(line, open.fence)) close();
     else open.lines.push(line);
   }

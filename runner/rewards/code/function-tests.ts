@@ -7,7 +7,7 @@ import type { Reward } from '../reward.ts';
 import { invalid, scored } from '../reward.ts';
 import type { Conversation, Run, Sandbox } from '../sandbox/sandbox.ts';
 import type { AnswerCode } from './answer-code.ts';
-import type { Call, JudgeSettings } from './drivers.ts';
+import type { AnswerSettings, Call, JudgeSettings } from './drivers.ts';
 import { driver } from './drivers.ts';
 import { functionTestLimits } from './limits.ts';
 import { definesEntry, promptCode } from './prompt-code.ts';
@@ -52,8 +52,8 @@ export async function functionTestReward(
   const count = (tests.calls ?? tests.tests ?? []).length;
   const limits = functionTestLimits(count);
   const conversation = await sandbox.converse(
-    driver('judge', language, { ...settings, ...tests }, limits),
-    driver('answer', language, { ...settings, code: answer.code, whole }, limits),
+    driver('judge', language, { ...settings, ...tests } satisfies JudgeSettings, limits),
+    driver('answer', language, { ...settings, code: answer.code, whole } satisfies AnswerSettings, limits),
   );
   return rewardOf(sandbox, language, conversation, count, answer.fenced);
 }
@@ -69,7 +69,7 @@ async function rewardOf(
   if (candidate.status === 'down') return down(candidate.cause);
   const found = verdictOf(judge);
   const parts = { passed: found?.passed ?? 0, tests };
-  if (found?.end === 'passed') return scored(1, parts);
+  if (found?.end === 'passed' && found.passed === tests) return scored(1, parts);
   if (found?.end === 'unparsable')
     return fenced
       ? invalid('unparsable', 0, found.detail)
@@ -79,7 +79,7 @@ async function rewardOf(
   if (broken !== undefined) return unlessOurs(sandbox, language, stoppedReward(broken, parts, where));
   if (found === undefined)
     return unlessOurs(sandbox, language, scored(0, parts, `${where}: the tests ended without a verdict`));
-  return scored(0, parts, `${where}: ${found.detail ?? 'failed'}`);
+  return scored(0, parts, `${where}: ${found.detail ?? 'the tests ended before it did'}`);
 }
 
 /** A candidate always ends by a signal when its judge has ended first; that says nothing. */

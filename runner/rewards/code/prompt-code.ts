@@ -1,6 +1,7 @@
 // What a row's prompt contributes to the program: HumanEval's prompts are its beginning, up to the open function. And the
 // reverse, the gold of such a row as a response.
 import type { CodeLanguage } from '../../../api/contract/grader.ts';
+import { askedText } from '../../../api/contract/prompt-text.ts';
 import type { CodeRow } from '../../../api/contract/task.ts';
 import { fencedBlocks } from './answer-code.ts';
 
@@ -27,10 +28,7 @@ export function definesEntry(code: string, entry: string, language: CodeLanguage
 export function promptCode(row: CodeRow, language: CodeLanguage): string {
   const entry = row.entry_point;
   if (entry === undefined) return '';
-  const text =
-    typeof row.prompt === 'string'
-      ? row.prompt
-      : (row.prompt.findLast((message) => message.role === 'user')?.content ?? '');
+  const text = askedText(row.prompt);
   const blocks = fencedBlocks(text);
   const block = blocks.findLast((each) => definesEntry(each.code, entry, language));
   if (block !== undefined) return `${block.code}\n`;

@@ -1,5 +1,6 @@
 // Whether a program printed what it should, as LiveCodeBench compares: line by line without the white space around a line
 // and around the whole; a line may also agree as a list of decimal numbers of exactly equal value (1.0 and 1). No tolerance.
+import { trimEnd } from '../trim-end.ts';
 
 /** The number of the first line that differs, from 1; undefined where the outputs agree. */
 export function differingLine(wanted: string, given: string): number | undefined {
@@ -38,7 +39,7 @@ function canonical(token: string): string | undefined {
   if (sign === undefined || digits === '') return undefined;
   const leading = digits.replace(/^0+/, '');
   if (leading === '') return '0';
-  const significant = leading.replace(/0+$/, '');
+  const significant = trimEnd(leading, /0/);
   const scale = Number(exponent) - fraction.length + leading.length - significant.length;
   return `${sign === '-' ? '-' : ''}${significant}e${scale}`;
 }

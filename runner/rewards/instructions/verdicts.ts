@@ -5,7 +5,8 @@ import {
   isInstructionId,
 } from '../../../api/contract/instructions/arguments.ts';
 import type { InstructionId } from '../../../api/contract/instructions/arguments.ts';
-import type { InstructionRow, Prompt } from '../../../api/contract/task.ts';
+import { askedText } from '../../../api/contract/prompt-text.ts';
+import type { InstructionRow } from '../../../api/contract/task.ts';
 import type { Check, CheckContext } from './check.ts';
 import { ifbenchChecks } from './ifbench/checks.ts';
 import { ifevalChecks } from './ifeval/checks.ts';
@@ -20,7 +21,7 @@ const checks: { readonly [Id in InstructionId]: Check<never> } = { ...ifevalChec
  * nothing. Throws for a row whose instructions or arguments the schema would refuse.
  */
 export function verdicts(row: InstructionRow, response: string, mode: CheckMode): boolean[] {
-  const context = { prompt: promptText(row.prompt) };
+  const context = { prompt: askedText(row.prompt) };
   const readings = (mode === 'strict' ? [response] : looseReadings(response)).filter(
     (reading) => reading.trim() !== '',
   );
@@ -40,6 +41,3 @@ function checkOf(
   const check = checks[id];
   return (response) => check(response, args, context);
 }
-
-const promptText = (prompt: Prompt): string =>
-  typeof prompt === 'string' ? prompt : (prompt.findLast(({ role }) => role === 'user')?.content ?? '');

@@ -4,6 +4,7 @@
 import { boxedAnswer } from './boxed.ts';
 import { formulas } from './formulas.ts';
 import { lastExpression, ofSentence } from './plain.ts';
+import { trimEnd } from '../trim-end.ts';
 
 const statement = /\banswer(?:\s+is(?:\s*:)?|\s*:|\*\*\s*:)/gi;
 
@@ -14,7 +15,7 @@ function stated(text: string): string | undefined {
   const rest = text.slice(last.index + last[0].length).replace(/^[\s*_"]+/, '');
   const formula = formulas(rest)[0];
   if (formula?.start === 0) return formula.content;
-  const sentence = rest.split(/\n|\.(?:\s|$)/, 1)[0]!.replace(/[\s*_".]+$/, '');
+  const sentence = trimEnd(rest.split(/\n|\.(?:\s|$)/, 1)[0]!, /[\s*_".]/);
   const inside = formulas(sentence);
   if (inside.length === 1) return inside[0]!.content;
   return sentence === '' ? undefined : ofSentence(sentence);

@@ -1,6 +1,7 @@
 // Brings the ways in which one answer is typeset to one spelling, without changing what it says.
 // Only layout goes: spacing commands, \left and \right, text wrappers, \dfrac for \frac, braces left out, and the
 // plain spelling of functions ("sqrt(2)"). What each sign means is decided by parse-answer.ts.
+import { trimEnd } from '../trim-end.ts';
 
 const maxLength = 2000;
 
@@ -102,7 +103,7 @@ function closing(text: string, start: number): number | undefined {
  */
 export function normaliseLatex(source: string): string | undefined {
   if (source.length > maxLength) return undefined;
-  let text = tellBackslashes(source.trim().replace(/^(?:\*\*|[*_`])+|(?:\*\*|[*_`])+$/g, ''));
+  let text = tellBackslashes(trimEnd(source.trim().replace(/^[*_`]+/, ''), /[*_`]/));
   text = text.replace(textWrapper, ' $1 ');
   for (const [pattern, replacement] of rewrites) text = text.replace(pattern, replacement);
   text = braceArguments(fillBraces(text))

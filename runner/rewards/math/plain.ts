@@ -1,6 +1,7 @@
 // The answer at the end of plain text without statement or formula signs: "…, so \dfrac{9}{7}.", "x = 5", "… 18 dollars."
 import type { Found } from './formulas.ts';
 import { formulas } from './formulas.ts';
+import { trimEnd } from '../trim-end.ts';
 
 const attachedUnit = '(?:mm|cm|km|m|kg|g)[²³]?';
 const plainNumber = new RegExp(
@@ -38,7 +39,7 @@ const word = new RegExp(
 function trailingFormula(line: string): string | undefined {
   const lastWord = [...line.matchAll(word)].at(-1);
   const rest = line.slice(lastWord === undefined ? 0 : lastWord.index + lastWord[0].length);
-  const formula = rest.replace(/^[\s:*"`]+|[\s*"`.;,!]+$/g, '');
+  const formula = trimEnd(rest.replace(/^[\s:*"`]+/, ''), /[\s*"`.;,!]/);
   if (!/^[^=:*/^,]/.test(formula) || !/[0-9A-Za-z]/.test(formula)) return undefined;
   return /\\[A-Za-z]|[=<>≤≥^/]|\d\s*[-+*]\s*\d|[a-z]\s*[-+*]|[-+*]\s*[a-z]|[([√π²³°±]/.test(formula)
     ? formula

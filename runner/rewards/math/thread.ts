@@ -51,7 +51,8 @@ export class Thread {
         resolve(result);
       };
       const onEnd = (): void => settle('ended');
-      const timer = setTimeout(settle, limitMs, 'timeout');
+      // Where this thread itself was kept from its events, an answer may wait to be read: only after it is it too late.
+      const timer = setTimeout(() => setImmediate(settle, 'timeout'), limitMs);
       this.#worker.on('message', settle).on('error', onEnd).on('exit', onEnd);
     });
   }

@@ -2,6 +2,7 @@
 import { availableParallelism } from 'node:os';
 import type { CodeLanguage } from '../../../api/contract/grader.ts';
 import { codeLanguage } from '../../../api/contract/grader.ts';
+import { bounded } from '../batched.ts';
 import { createBubblewrap } from './bubblewrap/bubblewrap.ts';
 import { canaryComplaint, canaryProgram } from './canary.ts';
 import type { Executor, LimitedProgram } from './executor.ts';
@@ -9,7 +10,6 @@ import { broken } from './executor.ts';
 import { defaultLimits } from './limits.ts';
 import { createQuickJs } from './quickjs/quickjs.ts';
 import type { BackEnd, Limits, Program, Sandbox, SandboxOptions } from './sandbox.ts';
-import { Turns } from './turns.ts';
 
 const create: Readonly<Record<BackEnd, (limits: Limits) => Promise<Executor>>> = {
   bubblewrap: createBubblewrap,
@@ -71,12 +71,12 @@ function sandboxOf(
   languages: readonly CodeLanguage[],
   missing: Missing,
 ): Sandbox {
-  const turns = new Turns(slots);
+  const inTurn = bounded(slots);
   const limited = (program: Program): LimitedProgram => ({
     ...program,
     limits: { ...limits, ...program.limits },
   });
-  const run = (program: Program) => turns.take(() => executor.run(limited(program)));
+  const run = (program: Program) => inTurn(() => executor.run(limited(program)));
   return {
     backEnd: executor.backEnd,
     languages,
@@ -84,7 +84,7 @@ function sandboxOf(
     limits,
     slots,
     run,
-    converse: (judge, candidate) => turns.take(() => executor.converse(limited(judge), limited(candidate))),
+    converse: (judge, candidate) => inTurn(() => executor.converse(limited(judge), limited(candidate))),
     canary: async (language) => canaryComplaint(await run(canaryProgram(language, executor.backEnd))),
     close: () => executor.close(),
   };

@@ -10,6 +10,7 @@
 // The markers alone delimit a block: fences around it are ignored, so that fences may be in it. Several blocks may follow
 // one path. Whether a block applies is not decided here.
 import { PatchError, splitLines } from './file-tree.ts';
+import { trimEnd } from '../trim-end.ts';
 
 export interface Block {
   /** As written, without decoration. */
@@ -74,7 +75,7 @@ function readingsOf(body: readonly string[], path: string): Reading[] {
  */
 function pathOf(line: string): string | undefined {
   const [, marks, written] = /^(#{1,6}) +(?:File(?:name)?: *)?(\S+)\s*$/i.exec(line) ?? [];
-  const path = written?.replace(/^[`*"']+|[`*"':]+$/g, '');
+  const path = written && trimEnd(written.replace(/^[`*"']+/, ''), /[`*"':]/);
   if (path === undefined || path === '') return undefined;
   return marks === '###' || /[./]/.test(path) ? path : undefined;
 }

@@ -236,6 +236,17 @@ describe('JavaScript and TypeScript', () => {
         code: 'unparsable',
       });
   });
+  it('passes nothing where the tests ended before the last of them', async () => {
+    const leaving = {
+      prompt: 'p',
+      tests: ['if (f() !== 1) throw new Error(); return;', 'if (f() !== 2) throw new Error();'],
+    };
+    expect(await grade(leaving, '```js\nconst f = () => 1;\n```', 'javascript')).toMatchObject({
+      status: 'scored',
+      value: 0,
+      parts: { passed: 0, tests: 2 },
+    });
+  });
   it('waits for tests that wait', async () => {
     const waiting = {
       prompt: 'p',

@@ -86,6 +86,16 @@ it('a thread that died between two pairs is nobody’s fault', async () => {
   }
 });
 
+it('an answer that came while this thread was kept from reading it is in time', async () => {
+  const pool = workers({ size: 1, limitMs });
+  await pool.compare(equal);
+  const verdict = pool.compare(equal);
+  await new Promise((resolve) => setImmediate(resolve)); // the pair is with its thread
+  const until = performance.now() + 3 * limitMs;
+  while (performance.now() < until);
+  expect(await verdict).toBe('equal');
+});
+
 it('the verifier calls a pair that costs too much invalid, by the answer’s fault', async () => {
   const { grade } = mathVerifier(workers({ size: 1, limitMs }));
   expect(await grade({ prompt: 'p', answer: '1' }, '\\boxed{100000!}')).toMatchObject({

@@ -3,8 +3,12 @@ import { mkdtemp, rmdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import type { Identities } from '../../../runner/rewards/sandbox/bubblewrap/identity.ts';
+import { Interpreter } from '../../../runner/rewards/sandbox/bubblewrap/interpreter.ts';
+import { createScratch } from '../../../runner/rewards/sandbox/bubblewrap/scratch.ts';
 import { systemCallFilter } from '../../../runner/rewards/sandbox/bubblewrap/system-calls.ts';
 import { whyNot, withAdvice } from '../../../runner/rewards/sandbox/bubblewrap/requirements.ts';
+import { defaultLimits } from '../../../runner/rewards/sandbox/limits.ts';
 import { openSandbox } from '../../../runner/rewards/sandbox/open.ts';
 import type { Dialect } from './sandbox-cases.ts';
 import { sandboxCases } from './sandbox-cases.ts';
@@ -168,5 +172,15 @@ describe('what bubblewrap needs', () => {
   it('is a processor whose system calls we know', () => {
     expect(systemCallFilter('arm64').length % 8).toBe(0);
     expect(() => systemCallFilter('riscv64')).toThrow('riscv64, only for x64 and arm64');
+  });
+});
+
+describe('an interpreter', () => {
+  it('that cannot even be started is an error to catch, not the end of this process', async () => {
+    const scratch = await createScratch();
+    const missing: Pick<Identities, 'next'> = { next: () => ['/no/such/program'] };
+    const started = Interpreter.start(scratch, missing as Identities, 'python', defaultLimits);
+    await expect(started).rejects.toThrow('ENOENT');
+    await scratch.remove();
   });
 });

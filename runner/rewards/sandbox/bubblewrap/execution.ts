@@ -53,7 +53,9 @@ export class Execution {
       return down(cause);
     }
     control.write(request(program));
-    const wall = setTimeout(() => this.stop('wall'), this.#limits.wallSeconds * 1000);
+    // Where this process itself was kept from its events, the exit may wait to be heard: only after it is it too late.
+    const onWall = (): void => void (this.#interpreter.alive && this.stop('wall'));
+    const wall = setTimeout(() => setImmediate(onWall), this.#limits.wallSeconds * 1000);
     const done = new AbortController();
     const watched = this.#watch(done.signal);
     const exit = await exited;

@@ -59,22 +59,32 @@ export class Interpreter {
     runtime: Runtime,
     limits: Limits,
   ): Promise<Interpreter> {
-    const [input, filter] = await Promise.all([scratch.openInput(), scratch.openFilter()]);
-    const [command = '', ...words] = [...identities.next(), ...sandboxCommand(scratch, runtime, limits)];
-    const child = spawn(command, words, {
-      stdio: [input.read.fd, 'pipe', 'pipe', 'pipe', 'pipe', filter.fd],
-      // The first process of a sandbox shows its environment to the others, whatever --clearenv says.
-      env: { PATH: COMMAND_PATH },
-      cwd: '/',
-    });
-    await Promise.all([input.read.close(), filter.close()]);
-    if (child.pid === undefined) {
-      await input.write.close();
-      throw await new Promise<Error>((resolve) => child.once('error', resolve));
-    }
-    const interpreter = new Interpreter(child, input.write);
+    const words = [...identities.next(), ...sandboxCommand(scratch, runtime, limits)];
+    const interpreter = await Interpreter.#spawn(scratch, words);
     await interpreter.#ready();
     return interpreter;
+  }
+
+  static async #spawn(scratch: Scratch, [command = '', ...words]: readonly string[]): Promise<Interpreter> {
+    const input = await scratch.openInput();
+    let filter: FileHandle | undefined;
+    try {
+      filter = await scratch.openFilter();
+      const child = spawn(command, words, {
+        stdio: [input.read.fd, 'pipe', 'pipe', 'pipe', 'pipe', filter.fd],
+        // The first process of a sandbox shows its environment to the others, whatever --clearenv says.
+        env: { PATH: COMMAND_PATH },
+        cwd: '/',
+      });
+      // Listened to before anything else is waited for: it may say at once that it did not start, or end at once.
+      if (child.pid === undefined) throw await new Promise<Error>((resolve) => child.once('error', resolve));
+      return new Interpreter(child, input.write);
+    } catch (cause) {
+      await input.write.close();
+      throw cause;
+    } finally {
+      await Promise.all([input.read.close(), filter?.close()]);
+    }
   }
 
   get alive(): boolean {

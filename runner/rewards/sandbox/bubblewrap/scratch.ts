@@ -55,10 +55,15 @@ export async function createScratch(): Promise<Scratch> {
     openInput: async () => {
       const path = join(folder, `input-${inputs++}`);
       const write = await open(path, 'wx', 0o444);
-      await write.chmod(0o444);
-      const read = await open(path, 'r');
-      await unlink(path);
-      return { write, read };
+      try {
+        await write.chmod(0o444);
+        return { write, read: await open(path, 'r') };
+      } catch (cause) {
+        await write.close();
+        throw cause;
+      } finally {
+        await unlink(path);
+      }
     },
     openFilter: () => open(filter, 'r'),
     remove: () => rm(folder, { recursive: true, force: true }),

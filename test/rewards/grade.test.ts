@@ -1,0 +1,19 @@
+// What every grader has in common, whatever it grades.
+import { expect, it, vi } from 'vitest';
+import { guarded } from '../../runner/rewards/grade.ts';
+
+it('what a verifier throws is unscored: one rollout, and not the trainer', async () => {
+  const error = vi.spyOn(console, 'error').mockReturnValue();
+  const { grade } = guarded({
+    grade: () => Promise.reject(new Error('a mistake of ours')),
+    maxScore: () => 1,
+    goldResponse: () => undefined,
+  });
+  expect(await grade({ prompt: 'p', answer: '1' }, 'x')).toEqual({
+    status: 'unscored',
+    code: 'verifier_down',
+    detail: 'the verifier failed: a mistake of ours',
+  });
+  expect(error).toHaveBeenCalledOnce();
+  error.mockRestore();
+});

@@ -55,6 +55,14 @@ const LATIN_ONLY = /^[\u0000-\u036f\u1e00-\u1eff\u2000-\u2bff]*$/;
 /** Words that a language in Latin letters is told from; of fewer, any answer is a guess. */
 const HEARD_WORDS = 50;
 
+/** Frequent in English, and words of no other language in Latin letters that is told here. */
+const ENGLISH_WORDS = new Set(
+  'the and that with which this these are have has from then they their there since because where would should when what'.split(
+    ' ',
+  ),
+);
+const ENGLISH_WORDS_HEARD = 5;
+
 export function mixesLanguages(prompt: Prompt, response: string): boolean {
   const asked = wholeText(prompt);
   return mixesScripts(asked, response) || mixesLatinLanguages(asked, response);
@@ -81,11 +89,17 @@ function mixesLatinLanguages(asked: string, response: string): boolean {
     ) ?? [];
   if (words.length < HEARD_WORDS || detectLanguage(asked) !== 'en') return false;
   for (let at = 0; at + HEARD_WORDS <= words.length; at += HEARD_WORDS) {
-    const heard = detectLanguage(words.slice(at, at + HEARD_WORDS).join(' '));
+    const passage = words.slice(at, at + HEARD_WORDS);
+    if (isPlainlyEnglish(passage)) continue;
+    const heard = detectLanguage(passage.join(' '));
     if (heard !== undefined && heard !== 'en') return true;
   }
   return false;
 }
+
+/** Telling a language costs a hundred times what these words do, and nearly every passage is English. */
+const isPlainlyEnglish = (words: readonly string[]): boolean =>
+  words.filter((word) => ENGLISH_WORDS.has(word.toLowerCase())).length >= ENGLISH_WORDS_HEARD;
 
 /** Without what stands between fences or backticks; what is never closed is no code. */
 function withoutCode(text: string): string {

@@ -80,6 +80,9 @@ export const validationReport = z.object({
     })
     .default({ count: 0, pairs: [] })
     .describe('rows whose prompt an earlier row has already'),
+  partial: count
+    .default(0)
+    .describe('swe rows without files: edits outside the hunks of their patch cannot be graded'),
 });
 
 export type ValidationReport = z.infer<typeof validationReport>;

@@ -31,6 +31,7 @@ export async function validateRows(
   const issues: RowIssue[] = [];
   let count = 0;
   let broken = 0;
+  let partial = 0;
   const proof = proofOf(grader);
   const zero = { count: 0, rows: [] as number[] };
   const duplicates = createDuplicates();
@@ -42,6 +43,7 @@ export async function validateRows(
     if ('row' in result) {
       await out.write(`${JSON.stringify(result.row)}\n`);
       duplicates.add(row, promptOf(result.row));
+      if ('patch' in result.row && result.row.files === undefined) partial += 1;
       if (proof === 'definition' && isWorthNothing(grader!, result.row)) {
         zero.count += 1;
         if (zero.rows.length < namedIssues) zero.rows.push(row);
@@ -65,6 +67,7 @@ export async function validateRows(
     unproven: proof === 'none' ? count - broken : 0,
     zero_maximum: zero,
     duplicates: duplicates.report(),
+    partial,
   };
   return {
     size,

@@ -15,9 +15,6 @@ export interface GoldChange {
   readonly after: FileTree;
 }
 
-/** Whether the row's files are known only by the hunks of its patch: edits elsewhere in them cannot be graded. */
-export const isPartial = ({ files }: SweRow): boolean => files === undefined;
-
 /** Why the row is broken, for people; empty where it is sound. */
 export function sweFaults(row: SweRow): readonly string[] {
   const change = goldChange(row);

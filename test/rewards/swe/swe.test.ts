@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { mapRow } from '../../../api/contract/mapping.ts';
 import type { SweRow } from '../../../api/contract/task.ts';
-import { isPartial, sweFaults } from '../../../runner/rewards/swe/row.ts';
+import { sweFaults } from '../../../runner/rewards/swe/row.ts';
 import { LONGEST_ANSWER, sweVerifier as createSweVerifier } from '../../../runner/rewards/swe.ts';
 import { noTestData, testData, testDataDir } from '../../support/test-data.ts';
 
@@ -238,7 +238,6 @@ describe('rows', () => {
 
   it('without files are partial: what the patch shows can be edited, nothing else', async () => {
     const partial: SweRow = { prompt: 'p', patch };
-    expect([isPartial(partial), isPartial(row)]).toEqual([true, false]);
     expect(await valueOf(fixed, partial)).toBe(1);
     expect(await valueOf(sweVerifier.goldResponse(partial)!, partial)).toBe(1);
     expect(await valueOf(block('src/a.py', 'TITLE', 'Title'), partial)).toBe(-1);
@@ -259,7 +258,7 @@ describe('rows', () => {
           if (!('row' in mapped)) throw new Error(JSON.stringify(mapped));
           const of = mapped.row as SweRow;
           expect(sweFaults(of)).toEqual([]);
-          expect(isPartial(of)).toBe(true);
+          expect(of.files).toBeUndefined();
           expect(await sweVerifier.grade(of, sweVerifier.goldResponse(of)!)).toMatchObject({
             status: 'scored',
             value: 1,

@@ -7,9 +7,9 @@ import { isFormula, noAlgebra } from './algebra.ts';
 import { longDecimal } from './decimal-places.ts';
 import { isComplex, readFormula, substitute } from './formula.ts';
 import type { Formula, Node } from './formula.ts';
-import { preciseValue, sameValue, setPrecision } from './precise.ts';
+import { isComparable, preciseValue, sameValue, setPrecision } from './precise.ts';
 import type { Precise } from './precise.ts';
-import { pointsFor } from './sample-points.ts';
+import { farPointsFor, pointsFor } from './sample-points.ts';
 import type { Point } from './sample-points.ts';
 import type { RelationValue } from './value.ts';
 
@@ -36,7 +36,10 @@ function sameExpression(ce: ComputeEngine, gold: string, given: string): boolean
   if (read === undefined) return false;
   const points = pointsFor(read);
   if (points.length === 1) return sameConstant(ce, [gold, read[0]!.node], [given, read[1]!.node]);
-  return agree(ce, read[0]!.node, read[1]!.node, points);
+  const nodes = [read[0]!.node, read[1]!.node] as const;
+  const near = agreements(ce, nodes, points, 'near');
+  const far = near === undefined ? undefined : agreements(ce, nodes, farPointsFor(read), 'far');
+  return near !== undefined && far !== undefined && near + far >= leastPoints;
 }
 
 type Constant = readonly [text: string, node: Node];
@@ -62,8 +65,16 @@ function writesOut(ce: ComputeEngine, text: string, node: Node, value: Precise):
   return signed >= -0.5 && signed < 1;
 }
 
-/** At every point that has values: the same, and enough of them. */
-function agree(ce: ComputeEngine, gold: Node, given: Node, points: readonly Point[]): boolean {
+/**
+ * At how many points both have the same value; undefined where at one they have not. A far point counts only where both
+ * are real and of a size at which digits decide.
+ */
+function agreements(
+  ce: ComputeEngine,
+  [gold, given]: readonly [Node, Node],
+  points: readonly Point[],
+  distance: 'near' | 'far',
+): number | undefined {
   const complex = isComplex(gold) || isComplex(given);
   let met = 0;
   for (const point of points) {
@@ -72,10 +83,11 @@ function agree(ce: ComputeEngine, gold: Node, given: Node, points: readonly Poin
     if (a === undefined && b === undefined) continue;
     // \sqrt{1/n} and 1/\sqrt{n} differ in sign where both are imaginary: as functions of real numbers they are one.
     if (!complex && a !== undefined && b !== undefined && a.im !== '0' && b.im !== '0') continue;
-    if (a === undefined || b === undefined || !sameValue(ce, [nodeA, a], [nodeB, b])) return false;
+    if (distance === 'far' && !(isComparable(a) && isComparable(b))) continue;
+    if (a === undefined || b === undefined || !sameValue(ce, [nodeA, a], [nodeB, b])) return undefined;
     met++;
   }
-  return met >= leastPoints;
+  return met;
 }
 
 /**

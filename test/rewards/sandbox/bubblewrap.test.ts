@@ -1,8 +1,11 @@
 // The strong back end: what all back ends do, and what only it has. Skipped where bubblewrap cannot be had.
-import { mkdtemp, rmdir } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, rmdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, describe, expect, it } from 'vitest';
+import type { CodeLanguage } from '../../../api/contract/grader.ts';
 import { systemCallFilter } from '../../../runner/rewards/sandbox/bubblewrap/system-calls.ts';
 import { whyNot, withAdvice } from '../../../runner/rewards/sandbox/bubblewrap/requirements.ts';
 import { openSandbox } from '../../../runner/rewards/sandbox/open.ts';
@@ -53,6 +56,32 @@ for (const dialect of [python, node('javascript', ''), node('typescript', ': str
     },
   );
 }
+
+// A descriptor that this process passes on to its children, as it may have got it from a shell: Node makes none by itself.
+describe.skipIf(sandbox.languages.length === 0)('descriptors that the runner inherited', () => {
+  const listing: Readonly<Partial<Record<CodeLanguage, string>>> = {
+    python: `import os
+for fd in os.listdir('/proc/self/fd'):
+    try: print(os.readlink('/proc/self/fd/' + fd))
+    except OSError: pass`,
+    javascript: `const fs = require('fs');
+for (const fd of fs.readdirSync('/proc/self/fd')) try { console.log(fs.readlinkSync('/proc/self/fd/' + fd)); } catch {}`,
+  };
+  it.each(sandbox.languages.filter((language) => listing[language]))('are closed to %s', async (language) => {
+    const folder = await mkdtemp(join(tmpdir(), 'inherited-'));
+    const program = `import { openSandbox } from ${JSON.stringify(import.meta.resolve('../../../runner/rewards/sandbox/open.ts'))};
+const sandbox = await openSandbox({ backEnds: ['bubblewrap'], slots: 1 });
+process.stdout.write(JSON.stringify(await sandbox.run(${JSON.stringify({ language, main: listing[language] })})));
+await sandbox.close();`;
+    const script = `exec 9>"$0/lock" && exec "$1" --input-type=module -e "$2"`;
+    const { stdout } = await promisify(execFile)('bash', ['-c', script, folder, process.execPath, program]);
+    await rm(folder, { recursive: true });
+    const run = JSON.parse(stdout) as { status: string; stdout: string };
+    expect(run.status).toBe('exited');
+    expect(run.stdout).toContain('socket:');
+    expect(run.stdout).not.toContain('/lock');
+  });
+});
 
 describe.skipIf(!sandbox.languages.includes('python'))('Python in bubblewrap', () => {
   const run = (main: string, rest = {}) => sandbox.run({ language: 'python', main, ...rest });

@@ -57,7 +57,7 @@ for (const dialect of [python, node('javascript', ''), node('typescript', ': str
   );
 }
 
-// A descriptor that this process passes on to its children, as it may have got it from a shell: Node makes none by itself.
+// As from a shell. Node closes the lowest ones to its children by itself, and none behind a gap.
 describe.skipIf(sandbox.languages.length === 0)('descriptors that the runner inherited', () => {
   const listing: Readonly<Partial<Record<CodeLanguage, string>>> = {
     python: `import os
@@ -73,7 +73,7 @@ for (const fd of fs.readdirSync('/proc/self/fd')) try { console.log(fs.readlinkS
 const sandbox = await openSandbox({ backEnds: ['bubblewrap'], slots: 1 });
 process.stdout.write(JSON.stringify(await sandbox.run(${JSON.stringify({ language, main: listing[language] })})));
 await sandbox.close();`;
-    const script = `exec 9>"$0/lock" && exec "$1" --input-type=module -e "$2"`;
+    const script = `exec 251>"$0/lock" && exec "$1" --input-type=module -e "$2"`;
     const { stdout } = await promisify(execFile)('bash', ['-c', script, folder, process.execPath, program]);
     await rm(folder, { recursive: true });
     const run = JSON.parse(stdout) as { status: string; stdout: string };

@@ -106,15 +106,19 @@ function sameRelation(ce: ComputeEngine, gold: RelationValue, given: RelationVal
   ];
   const points = pointsFor(read);
   if (points.length === 1) return false;
-  const gaps = points.map((point) => ({
+  const gapAt = (point: Point): Gap => ({
     gold: substitute(['Subtract', goldLeft, goldRight], point),
     given: substitute(['Subtract', givenLeft, givenRight], point),
-  }));
+  });
+  const gaps = points.map(gapAt);
   const quotient = preciseValue(ce, ['Divide', gaps[0]!.gold, gaps[0]!.given]);
   if (quotient === undefined || quotient.log10 === -Infinity) return false;
   const ordered = gold.operator === '<' || gold.operator === '≤';
   if (ordered && (quotient.im !== '0' || quotient.re.startsWith('-'))) return false;
-  return gaps.slice(1).every((gap) => sameProduct(ce, gap, gaps[0]!));
+  return (
+    gaps.slice(1).every((gap) => sameProduct(ce, gap, gaps[0]!, 'near')) &&
+    farPointsFor(read).every((point) => sameProduct(ce, gapAt(point), gaps[0]!, 'far'))
+  );
 }
 
 interface Gap {
@@ -122,12 +126,14 @@ interface Gap {
   readonly given: Node;
 }
 
-function sameProduct(ce: ComputeEngine, one: Gap, other: Gap): boolean {
+/** Far away, what cannot be compared says nothing. */
+function sameProduct(ce: ComputeEngine, one: Gap, other: Gap, distance: 'near' | 'far'): boolean {
   const [nodeA, nodeB]: [Node, Node] = [
     ['Multiply', one.gold, other.given],
     ['Multiply', other.gold, one.given],
   ];
   const [a, b] = [preciseValue(ce, nodeA), preciseValue(ce, nodeB)];
-  if (a === undefined || b === undefined || a.log10 === -Infinity) return false;
+  if (distance === 'far' && !(isComparable(a) && isComparable(b))) return true;
+  if (a === undefined || b === undefined || (distance === 'near' && a.log10 === -Infinity)) return false;
   return sameValue(ce, [nodeA, a], [nodeB, b]);
 }

@@ -6,10 +6,11 @@ const shortUnits =
 const notUnits = new RegExp(
   '^(?:' +
     'alpha|beta|gamma|delta|theta|lambda|sigma|omega|infinity|times|minus|equals?|squared|cubed|fewer|other|where|' +
-    'negative|below|short|approximately|roughly|about|wrong|double|triple|percentages?|percentiles?|' +
-    '(?:dozen|score|hundred|thousand|million|billion|trillion|quadrillion|pair|third|quarter|fourth|fifth|sixth|seventh|' +
-    'eighth|ninth|tenth|eleventh|twelfth|[a-z]+teenth|[a-z]+tieth|hundredth|thousandth|millionth|billionth)s?|halves|' +
-    '(?:thousand|million|billion|trillion)[a-z]+' +
+    'negative|below|short|approximately|roughly|about|wrong|double|triple|percentages?|percentiles?|factorials?|inverse|' +
+    'reciprocal|binary|ternary|octal|hexadecimal|' +
+    '(?:dozen|score|hundred|thousand|[a-z]+illion|googol|myriad|lakh|crore|grand|gross|pair|third|quarter|fourth|fifth|' +
+    'sixth|seventh|eighth|ninth|tenth|eleventh|twelfth|dozenth|[a-z]+teenth|[a-z]+tieth|hundredth|thousandth|' +
+    '[a-z]+illionth)s?|halves|(?:thousand|[a-z]+illion)[a-z]+' +
     ')$',
 );
 const measured = new RegExp(

@@ -25,7 +25,7 @@ export function mathVerifier(workers: MathWorkers): Verifier<MathRow> {
 }
 
 async function grade(workers: MathWorkers, gold: string, response: string): Promise<Reward> {
-  const part = answerPart(response)?.slice(-searchedLength);
+  const part = answerPart(response)?.trimEnd().slice(-searchedLength);
   if (part === undefined) return invalid('no_answer', 0, 'the thinking block does not end');
   const bare = part.trim().length <= bareAnswerLength ? part : undefined;
   if (bare !== undefined && compareHere(gold, bare) === true) return scored(1);

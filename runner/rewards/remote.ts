@@ -22,6 +22,9 @@ const VERSION = 1;
 const inFlight = 16;
 /** Of a detail. */
 const shownCharacters = 1_000;
+/** Of a result, and characters of the name of one: they go into events and results that have a size. */
+const mostParts = 64;
+const longestName = 100;
 /** Of an answer, for every item of the batch. */
 const answerBytes = 256 * 1024;
 
@@ -34,7 +37,10 @@ const result = z.discriminatedUnion('status', [
   z.object({
     status: z.literal('scored'),
     value: z.number(),
-    parts: z.record(z.string(), z.number()).default({}),
+    parts: z
+      .record(z.string().max(longestName), z.number())
+      .refine((parts) => Object.keys(parts).length <= mostParts, `at most ${mostParts} parts`)
+      .default({}),
     detail,
   }),
   z.object({

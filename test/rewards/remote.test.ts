@@ -152,6 +152,12 @@ test.each([
   ['an infinite value', text('{"results":[{"status":"scored","value":1e999}]}'), /malformed/],
   ['a null value', results({ status: 'scored', value: null }), /malformed/],
   ['an infinite part', text('{"results":[{"status":"scored","value":1,"parts":{"a":1e999}}]}'), /malformed/],
+  [
+    'parts without end',
+    results({ ...good, parts: Object.fromEntries(Array.from({ length: 65 }, (_, at) => [`part${at}`, 1])) }),
+    /at most 64 parts/,
+  ],
+  ['a part of a long name', results({ ...good, parts: { ['n'.repeat(101)]: 1 } }), /malformed/],
   ['an unknown status', results({ status: 'right', value: 1 }), /malformed/],
   ['an unknown code', results({ status: 'invalid', code: 'mood' }), /malformed/],
   ['more than the maximum', results({ status: 'scored', value: 1.5 }), /above the grader's max_score 1/],

@@ -22,9 +22,7 @@ const checks: { readonly [Id in InstructionId]: Check<never> } = { ...ifevalChec
  */
 export function verdicts(row: InstructionRow, response: string, mode: CheckMode): boolean[] {
   const context = { prompt: askedText(row.prompt) };
-  const readings = (mode === 'strict' ? [response] : looseReadings(response)).filter(
-    (reading) => reading.trim() !== '',
-  );
+  const readings = (mode === 'strict' ? [response] : looseReadings(response)).filter(isVisible);
   return row.instruction_id_list.map((id, at) => {
     const follows = checkOf(id, row.kwargs[at] ?? {}, context);
     return readings.some(follows);
@@ -41,3 +39,7 @@ function checkOf(
   const check = checks[id];
   return (response) => check(response, args, context);
 }
+
+/** Something can be seen: characters without a shape (zero width spaces, fillers) are blank, too. */
+const isVisible = (text: string): boolean =>
+  /[\p{L}\p{N}\p{P}\p{S}]/u.test(text.replace(/[\u115f\u1160\u2800\u3164\uffa0]/g, ''));

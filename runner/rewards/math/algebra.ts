@@ -26,12 +26,14 @@ const command = /\\[A-Za-z]+/g;
 
 /**
  * Whether a text may be read as a formula. Words are not: letters would become a product, in which their order is
- * lost ("AB", "BA"). Neither are numbers written in a base, digits raised without braces (2^10 is typeset as 2^1 0) and
- * mixed numbers inside a formula.
+ * lost ("AB", "BA"). Neither are numbers written in a base, digits raised without braces (2^10 is typeset as 2^1 0), mixed
+ * numbers inside a formula, and what the engine's parser skips or completes by itself: comments of LaTeX (%), dots for
+ * what is left out, marks of writing direction.
  */
 export function isFormula(text: string): boolean {
   const letters = text.replace(command, ' ');
   if (!/[A-Za-z0-9π]/.test(text) || /[A-Z]{2}|[A-Za-z]{4}/.test(letters)) return false;
   if (/^[A-Za-z]{2,}$/.test(text)) return false;
+  if (/[%#…]|\.\.|\\[a-z]*dots|\p{Cf}/u.test(text)) return false;
   return !/\d_|\^\d\d|\d \d|\d\\frac\{\d+\}\{\d+\}|[=<>≤≥≠≈±∓∪∈,;⸴⏎&?]/.test(text);
 }

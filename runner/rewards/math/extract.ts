@@ -2,7 +2,7 @@
 // the line after the last "####", what follows the last "answer is" or "answer:", then the last formula or plain
 // expression, whichever stands later. A number that is part of an expression in running text is not an answer.
 import { boxedAnswer } from './boxed.ts';
-import { formulas } from './formulas.ts';
+import { formulas, withAlternatives } from './formulas.ts';
 import { lastExpression, ofSentence } from './plain.ts';
 import { trimEnd } from '../trim-end.ts';
 
@@ -13,8 +13,8 @@ function stated(text: string): string | undefined {
   const last = [...text.matchAll(statement)].at(-1);
   if (last === undefined) return undefined;
   const rest = text.slice(last.index + last[0].length).replace(/^[\s*_"]+/, '');
-  const formula = formulas(rest)[0];
-  if (formula?.start === 0) return formula.content;
+  const found = formulas(rest);
+  if (found[0]?.start === 0) return withAlternatives(rest, found, 0);
   const sentence = trimEnd(rest.split(/\n|\.(?:\s|$)/, 1)[0]!, /[\s*_".]/);
   const inside = formulas(sentence);
   if (inside.length === 1) return inside[0]!.content;

@@ -21,6 +21,24 @@ export function formulas(text: string): Found[] {
   });
 }
 
+const between = /^(?:,\s*|\s*,?\s+or\s+)$/;
+
+/**
+ * What the formula at `at` says, together with those that stand beside it with "or" between: "$1$, $2$ or $3$" is one
+ * answer, not three to choose from.
+ */
+export function withAlternatives(text: string, found: readonly Found[], at: number): string | undefined {
+  const gap = (index: number): string => text.slice(found[index]?.end, found[index + 1]?.start);
+  const joins = (index: number): boolean =>
+    index >= 0 && index + 1 < found.length && between.test(gap(index));
+  let [first, last] = [at, at];
+  while (joins(first - 1)) first--;
+  while (joins(last)) last++;
+  const chain = found.slice(first, last + 1);
+  const choices = chain.slice(1).some((_, index) => gap(first + index).includes('or'));
+  return choices ? chain.map(({ content }) => content).join(', ') : found[at]?.content;
+}
+
 /** Of an aligned derivation, what its last row says. */
 const lastRow = (rows: string): string =>
   rows

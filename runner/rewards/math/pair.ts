@@ -22,7 +22,9 @@ const isChoice = (value: Value): boolean => value.kind === 'expression' && /^[A-
 /** "(B) 12" and "B. 12" choose B; where a second letter is named nothing is chosen. */
 function labelledChoice(source: string): Value | undefined {
   const [, letter, rest] =
-    /^[\s$]*(?:\\[a-z]+\s*\{\s*)?\(?([A-J])[).]\s*\}?\s+([^\s=+*/-].*)$/s.exec(source) ?? [];
+    /^[\s$]*(?:\\[a-z]+\s*\{\s*)?\(?([A-J])[).]\s*\}?(?:\s|~|\\[ ,;:!]|\\q?quad(?![A-Za-z]))+([^\s=+*/-].*)$/s.exec(
+      source,
+    ) ?? [];
   return rest === undefined || /(?<![A-Za-z\\])[A-J](?![A-Za-z])/.test(rest) ? undefined : choice(letter!);
 }
 

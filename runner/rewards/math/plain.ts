@@ -1,6 +1,6 @@
 // The answer at the end of plain text without statement or formula signs: "…, so \dfrac{9}{7}.", "x = 5", "… 18 dollars."
 import type { Found } from './formulas.ts';
-import { formulas } from './formulas.ts';
+import { formulas, withAlternatives } from './formulas.ts';
 import { trimEnd } from '../trim-end.ts';
 
 const attachedUnit = '(?:mm|cm|km|m|kg|g)[²³]?';
@@ -9,14 +9,18 @@ const plainNumber = new RegExp(
   'g',
 );
 /** An operator, or the comma of a list of numbers. */
-const operatorBefore = /[+\-*/^<>≤≥±]\s*$|\d[,\s]\s*$/;
+const operatorBefore = /[+\-*/^<>≤≥≠±]\s*$|\d[,\s]\s*$/;
+/** "not 5", "more than 5", "6 or 5" do not say 5. */
+const otherBefore =
+  /(?:\b(?:not|cannot|never|than|not be|cannot be|at least|at most)|n't(?: be)?|\d\s+or)\s*$/i;
 const operatorAfter = /^\s*[+*/^=<>≤≥±]|^\s-\s/;
 /** Arithmetic on numbers alone, from a word, a colon or the line's start up to the "=". */
 const arithmeticBefore = /(?:^|[:;.,]|[A-Za-z]{2,})\s*[\d(][\d\s.,+\-*/×÷()$€£%=]*=\s*$/;
 
 function standsAlone(line: string, start: number, end: number): boolean {
   const before = line.slice(0, start);
-  if (operatorBefore.test(before) || operatorAfter.test(line.slice(end))) return false;
+  if (operatorBefore.test(before) || otherBefore.test(before) || operatorAfter.test(line.slice(end)))
+    return false;
   return !/=\s*$/.test(before) || arithmeticBefore.test(before);
 }
 
@@ -57,9 +61,9 @@ function lastPlainText(text: string, formula: Found | undefined): string {
 
 /** The last formula or the last plain expression, whichever stands later. */
 export function lastExpression(text: string): string | undefined {
-  const formula = formulas(text).at(-1);
-  const line = lastPlainText(text, formula);
-  return lastNumber(line) ?? trailingFormula(line) ?? formula?.content;
+  const found = formulas(text);
+  const line = lastPlainText(text, found.at(-1));
+  return lastNumber(line) ?? trailingFormula(line) ?? withAlternatives(text, found, found.length - 1);
 }
 
 const countedThing = /^([$€£]?-?\d[\d,]*(?:\.\d+)?)\s+([a-z]+)((?:\s+[a-z]+)*)$/;

@@ -45,6 +45,10 @@ function logarithm(text: string): number {
   );
 }
 
+/** Real, and of a size at which digits decide. */
+export const isComparable = (value: Precise | undefined): boolean =>
+  value !== undefined && value.im === '0' && (Math.abs(value.log10) <= trusted || value.log10 === -Infinity);
+
 /** Whether two formulas have one value; `a` and `b` are their values. */
 export function sameValue(
   ce: ComputeEngine,

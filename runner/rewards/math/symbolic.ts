@@ -7,9 +7,9 @@ import { isFormula, noAlgebra } from './algebra.ts';
 import { longDecimal } from './decimal-places.ts';
 import { isComplex, readFormula, substitute } from './formula.ts';
 import type { Formula, Node } from './formula.ts';
-import { preciseValue, sameValue, setPrecision } from './precise.ts';
+import { isComparable, preciseValue, sameValue, setPrecision } from './precise.ts';
 import type { Precise } from './precise.ts';
-import { pointsFor } from './sample-points.ts';
+import { farPointsFor, pointsFor } from './sample-points.ts';
 import type { Point } from './sample-points.ts';
 import type { RelationValue } from './value.ts';
 
@@ -36,7 +36,10 @@ function sameExpression(ce: ComputeEngine, gold: string, given: string): boolean
   if (read === undefined) return false;
   const points = pointsFor(read);
   if (points.length === 1) return sameConstant(ce, [gold, read[0]!.node], [given, read[1]!.node]);
-  return agree(ce, read[0]!.node, read[1]!.node, points);
+  const nodes = [read[0]!.node, read[1]!.node] as const;
+  const near = agreements(ce, nodes, points, 'near');
+  const far = near === undefined ? undefined : agreements(ce, nodes, farPointsFor(read), 'far');
+  return near !== undefined && far !== undefined && near + far >= leastPoints;
 }
 
 type Constant = readonly [text: string, node: Node];
@@ -62,8 +65,16 @@ function writesOut(ce: ComputeEngine, text: string, node: Node, value: Precise):
   return signed >= -0.5 && signed < 1;
 }
 
-/** At every point that has values: the same, and enough of them. */
-function agree(ce: ComputeEngine, gold: Node, given: Node, points: readonly Point[]): boolean {
+/**
+ * At how many points both have the same value; undefined where at one they have not. A far point counts only where both
+ * are real and of a size at which digits decide.
+ */
+function agreements(
+  ce: ComputeEngine,
+  [gold, given]: readonly [Node, Node],
+  points: readonly Point[],
+  distance: 'near' | 'far',
+): number | undefined {
   const complex = isComplex(gold) || isComplex(given);
   let met = 0;
   for (const point of points) {
@@ -72,10 +83,11 @@ function agree(ce: ComputeEngine, gold: Node, given: Node, points: readonly Poin
     if (a === undefined && b === undefined) continue;
     // \sqrt{1/n} and 1/\sqrt{n} differ in sign where both are imaginary: as functions of real numbers they are one.
     if (!complex && a !== undefined && b !== undefined && a.im !== '0' && b.im !== '0') continue;
-    if (a === undefined || b === undefined || !sameValue(ce, [nodeA, a], [nodeB, b])) return false;
+    if (distance === 'far' && !(isComparable(a) && isComparable(b))) continue;
+    if (a === undefined || b === undefined || !sameValue(ce, [nodeA, a], [nodeB, b])) return undefined;
     met++;
   }
-  return met >= leastPoints;
+  return met;
 }
 
 /**
@@ -94,15 +106,19 @@ function sameRelation(ce: ComputeEngine, gold: RelationValue, given: RelationVal
   ];
   const points = pointsFor(read);
   if (points.length === 1) return false;
-  const gaps = points.map((point) => ({
+  const gapAt = (point: Point): Gap => ({
     gold: substitute(['Subtract', goldLeft, goldRight], point),
     given: substitute(['Subtract', givenLeft, givenRight], point),
-  }));
+  });
+  const gaps = points.map(gapAt);
   const quotient = preciseValue(ce, ['Divide', gaps[0]!.gold, gaps[0]!.given]);
   if (quotient === undefined || quotient.log10 === -Infinity) return false;
   const ordered = gold.operator === '<' || gold.operator === '≤';
   if (ordered && (quotient.im !== '0' || quotient.re.startsWith('-'))) return false;
-  return gaps.slice(1).every((gap) => sameProduct(ce, gap, gaps[0]!));
+  return (
+    gaps.slice(1).every((gap) => sameProduct(ce, gap, gaps[0]!, 'near')) &&
+    farPointsFor(read).every((point) => sameProduct(ce, gapAt(point), gaps[0]!, 'far'))
+  );
 }
 
 interface Gap {
@@ -110,12 +126,14 @@ interface Gap {
   readonly given: Node;
 }
 
-function sameProduct(ce: ComputeEngine, one: Gap, other: Gap): boolean {
+/** Far away, what cannot be compared says nothing. */
+function sameProduct(ce: ComputeEngine, one: Gap, other: Gap, distance: 'near' | 'far'): boolean {
   const [nodeA, nodeB]: [Node, Node] = [
     ['Multiply', one.gold, other.given],
     ['Multiply', other.gold, one.given],
   ];
   const [a, b] = [preciseValue(ce, nodeA), preciseValue(ce, nodeB)];
-  if (a === undefined || b === undefined || a.log10 === -Infinity) return false;
+  if (distance === 'far' && !(isComparable(a) && isComparable(b))) return true;
+  if (a === undefined || b === undefined || (distance === 'near' && a.log10 === -Infinity)) return false;
   return sameValue(ce, [nodeA, a], [nodeB, b]);
 }

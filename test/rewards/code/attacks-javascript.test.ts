@@ -137,3 +137,23 @@ it('leaves variables of the tests to the tests, also undeclared ones', async () 
   expect(await grade(row, `var i = 5, result = 5; ${honest}`)).toMatchObject({ status: 'scored', value: 1 });
   await expectWorthless(row, `var i = 100; function add() { return -1; }`);
 });
+
+it('gives tests that wait a promise that rejects, which is no other failure', async () => {
+  const row = {
+    prompt: 'p',
+    setup: "const assert = require('node:assert');",
+    tests: [
+      'assert.rejects(() => half(1), RangeError);',
+      'assert.rejects(half(1), { message: "odd" });',
+      'half(2).then((found) => assert.equal(found, 1));',
+      'half(1).then(() => assert.fail(), (error) => assert.equal(error.message, "odd"));',
+      '(async () => { try { await half(1); } catch (error) { return; } assert.fail(); })();',
+    ],
+  };
+  const half = (thrown: string) => `async function half(n) { if (n % 2) throw ${thrown}; return n / 2; }`;
+  expect(await grade(row, half('new RangeError("odd")'))).toMatchObject({ status: 'scored', value: 1 });
+  await expectWorthless(row, half('new TypeError("odd")'));
+  await expectWorthless(row, 'async function half(n) { return n / 2; }');
+  await expectWorthless(row, 'async function half(n) { throw new RangeError("odd"); }');
+  await expectWorthless(row, 'function half(n) { throw new RangeError("odd"); }');
+});

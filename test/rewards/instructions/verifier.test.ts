@@ -55,16 +55,21 @@ describe('grade', () => {
     });
   });
 
-  it.each(['', '  \n', '<think>Hm.</think>\n'])(
-    'of a response without text (%j) is 0, loose too',
-    async (response) => {
-      for (const grader of [strict, loose]) {
-        const reward = await grader.grade(row, response);
-        expect(reward).toMatchObject({ status: 'scored', value: 0 });
-        expect(reward.status === 'scored' && Object.values(reward.parts)).toEqual([0, 0, 0]);
-      }
-    },
-  );
+  it.each([
+    '',
+    '  \n',
+    '<think>Hm.</think>\n',
+    '\u200b',
+    '\u2060\n\u00ad',
+    '\u3164',
+    '<think>Hm.</think>\u2800',
+  ])('of a response without text (%j) is 0, loose too', async (response) => {
+    for (const grader of [strict, loose]) {
+      const reward = await grader.grade(row, response);
+      expect(reward).toMatchObject({ status: 'scored', value: 0 });
+      expect(reward.status === 'scored' && Object.values(reward.parts)).toEqual([0, 0, 0]);
+    }
+  });
 
   it('knows the greatest reward and no gold: such rows are unproven', () => {
     expect([strict.maxScore(row), strict.goldResponse(row)]).toEqual([1, undefined]);

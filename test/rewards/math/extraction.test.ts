@@ -29,6 +29,14 @@ describe('which part is the answer', () => {
     ['not one of a list', '7', 'It can be 3, 5, 7', 0],
     ['not a number out of a word', '2', 'AZYUK2A', 0],
     ['only what follows the thinking', '7', '<think>\\boxed{5}</think> The answer is 7.', 1],
+    ['not a number that is denied', '5', 'So x is not 5', 0],
+    ['not a number that is excluded', '5', 'We find x ≠ 5', 0],
+    ['not a bound', '5', 'The result is more than 5', 0],
+    ['not one of two numbers', '5', 'It is either 6 or 5', 0],
+    ['not the last of alternatives', '5', 'So it is $3$, $4$ or $5$.', 0],
+    ['not the first of alternatives', '5', 'The answer is \\(5\\) or \\(6\\).', 0],
+    ['all alternatives', '1, 2', `${'Long is the way. '.repeat(40)} Hence $x=1$ or $x=2$.`, 1],
+    ['whatever space follows', '5', `It is 5.${' '.repeat(30_000)}`, 1],
     ['nothing of the thinking', '5', '<think>\\boxed{5}</think> I do not know.', 0],
   ])('%s', async (_, gold, response, value) => {
     expect(await valueOf(gold, response)).toBe(value);
@@ -57,6 +65,11 @@ describe('as models write it', () => {
     ['boxed text', '13', raw`\boxed{\text{13}}`, 1],
     ['boxed text', '13', raw`$\text{13}$`, 1],
     ['text unfenced', '13', raw`\text{13}`, 1],
+    ['a labelled choice', 'B', raw`\boxed{\textbf{(B)}\ 12}`, 1],
+    ['another labelled choice', 'A', raw`\boxed{\textbf{(B)}\ 12}`, 0],
+    ['a unit of two', '18', raw`\boxed{18\;\text{km/h}}`, 1],
+    ['a unit in words', '18', raw`\boxed{18\text{ miles per hour}}`, 1],
+    ['a multiple with a unit', '18', raw`\boxed{18\text{ million per day}}`, 0],
     ['boxed text unit', '13', raw`\boxed{13\text{ apples}}`, 1],
     ['final answer bold', '73', '**Final Answer**\n\n**73**', 1],
     [

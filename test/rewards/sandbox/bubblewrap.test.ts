@@ -1,11 +1,14 @@
 // The strong back end: what all back ends do, and what only it has. Skipped where bubblewrap cannot be had.
-import { mkdtemp, rmdir } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, rmdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { Identities } from '../../../runner/rewards/sandbox/bubblewrap/identity.ts';
 import { Interpreter } from '../../../runner/rewards/sandbox/bubblewrap/interpreter.ts';
 import { createScratch } from '../../../runner/rewards/sandbox/bubblewrap/scratch.ts';
+import type { CodeLanguage } from '../../../api/contract/grader.ts';
 import { systemCallFilter } from '../../../runner/rewards/sandbox/bubblewrap/system-calls.ts';
 import { whyNot, withAdvice } from '../../../runner/rewards/sandbox/bubblewrap/requirements.ts';
 import { defaultLimits } from '../../../runner/rewards/sandbox/limits.ts';
@@ -57,6 +60,32 @@ for (const dialect of [python, node('javascript', ''), node('typescript', ': str
     },
   );
 }
+
+// As from a shell. Node closes the lowest ones to its children by itself, and none behind a gap.
+describe.skipIf(sandbox.languages.length === 0)('descriptors that the runner inherited', () => {
+  const listing: Readonly<Partial<Record<CodeLanguage, string>>> = {
+    python: `import os
+for fd in os.listdir('/proc/self/fd'):
+    try: print(os.readlink('/proc/self/fd/' + fd))
+    except OSError: pass`,
+    javascript: `const fs = require('fs');
+for (const fd of fs.readdirSync('/proc/self/fd')) try { console.log(fs.readlinkSync('/proc/self/fd/' + fd)); } catch {}`,
+  };
+  it.each(sandbox.languages.filter((language) => listing[language]))('are closed to %s', async (language) => {
+    const folder = await mkdtemp(join(tmpdir(), 'inherited-'));
+    const program = `import { openSandbox } from ${JSON.stringify(import.meta.resolve('../../../runner/rewards/sandbox/open.ts'))};
+const sandbox = await openSandbox({ backEnds: ['bubblewrap'], slots: 1 });
+process.stdout.write(JSON.stringify(await sandbox.run(${JSON.stringify({ language, main: listing[language] })})));
+await sandbox.close();`;
+    const script = `exec 251>"$0/lock" && exec "$1" --input-type=module -e "$2"`;
+    const { stdout } = await promisify(execFile)('bash', ['-c', script, folder, process.execPath, program]);
+    await rm(folder, { recursive: true });
+    const run = JSON.parse(stdout) as { status: string; stdout: string };
+    expect(run.status).toBe('exited');
+    expect(run.stdout).toContain('socket:');
+    expect(run.stdout).not.toContain('/lock');
+  });
+});
 
 describe.skipIf(!sandbox.languages.includes('python'))('Python in bubblewrap', () => {
   const run = (main: string, rest = {}) => sandbox.run({ language: 'python', main, ...rest });

@@ -90,9 +90,18 @@ class Answer {
     try {
       const value = this.perform(request);
       if (typeof value?.then !== 'function') return { value: pack(value, this.hold) };
-      return { value: { p: pack(await value, this.hold) } };
+      return { value: await this.settled(value) };
     } catch (error) {
       return { raised: faultOf(error) };
+    }
+  }
+
+  /** A promise that rejects is a value, too: it is the tests' to await and to catch. */
+  async settled(promise) {
+    try {
+      return { p: pack(await promise, this.hold) };
+    } catch (error) {
+      return { x: faultOf(error) };
     }
   }
 

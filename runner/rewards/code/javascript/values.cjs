@@ -141,6 +141,9 @@ function unpack(value, handle) {
     case 'p':
       if (globalThis.host) throw new Error('promises need Node.js');
       return Promise.resolve(unpack(body, handle));
+    case 'x':
+      if (globalThis.host) throw new Error('promises need Node.js');
+      return Promise.reject(errorOf(body.name, body.text));
     case 'h':
       return handle(value);
     default:

@@ -17,6 +17,14 @@ def boot():
         with open(name, "wb") as file:
             file.write(text.encode("utf-8", "surrogatepass"))
 
+    # What whoever started the runner had left open to its children (a lock, a pipe) came along.
+    for descriptor in os.listdir("/proc/self/fd"):
+        if int(descriptor) > 4:
+            try:
+                os.close(int(descriptor))
+            except OSError:
+                pass  # the listing's own
+
     # What the module site would have defined; without it the interpreter starts faster and sees only the standard library.
     builtins.exit = _sitebuiltins.Quitter("exit", "Ctrl-D (i.e. EOF)")
     builtins.quit = _sitebuiltins.Quitter("quit", "Ctrl-D (i.e. EOF)")

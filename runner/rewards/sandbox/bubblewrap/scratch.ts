@@ -1,7 +1,18 @@
 // The folder on our side of the wall: what sandboxes are given to read, and nothing they can write to.
 import { constants } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
-import { chmod, copyFile, mkdtemp, open, rm, stat, unlink, writeFile } from 'node:fs/promises';
+import {
+  chmod,
+  copyFile,
+  mkdtemp,
+  open,
+  readdir,
+  readlink,
+  rm,
+  stat,
+  unlink,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { systemCallFilter } from './system-calls.ts';
@@ -42,8 +53,38 @@ async function boot(folder: string, name: string): Promise<string> {
   return copy;
 }
 
+/**
+ * `millrace-sandbox-NAMESPACE-PID-…`: whose folder it is. Numbers of processes mean nothing in another PID namespace, as of a
+ * container that shares our temporary folder.
+ */
+async function folderPrefix(): Promise<string> {
+  const namespace = /\d+/.exec(await readlink('/proc/self/ns/pid'))?.[0] ?? '';
+  return `millrace-sandbox-${namespace}-`;
+}
+
+/** What processes left that were killed: a copy of Node.js is a hundred megabytes. */
+async function removeAbandoned(base: string, prefix: string): Promise<void> {
+  for (const name of await readdir(base)) {
+    const pid = name.startsWith(prefix) ? Number.parseInt(name.slice(prefix.length), 10) : NaN;
+    if (Number.isNaN(pid) || isRunning(pid)) continue;
+    // Another user's is his to remove.
+    await rm(join(base, name), { recursive: true, force: true }).catch(() => undefined);
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
 export async function createScratch(): Promise<Scratch> {
-  const folder = await mkdtemp(join(tmpdir(), 'millrace-sandbox-'));
+  const prefix = await folderPrefix();
+  await removeAbandoned(tmpdir(), prefix);
+  const folder = await mkdtemp(join(tmpdir(), `${prefix}${process.pid}-`));
   await chmod(folder, 0o711);
   const filter = join(folder, 'filter');
   await writeFile(filter, systemCallFilter());

@@ -27,6 +27,18 @@ const row: CodeRow = {
 };
 const passed = { status: 'scored', value: 1, parts: { passed: 1, tests: 1 } };
 
+describe('what counts as a use of the answer', () => {
+  const assertion = { python: 'assert x == 3', javascript: "require('assert').equal(x, 3)" };
+  it.each(['python', 'javascript'] as const)('a variable that the tests read, in %s', async (language) => {
+    const sets = (x: number) => `\`\`\`${language}\nx = ${x}\n\`\`\``;
+    const of: CodeRow = { prompt: 'Set x to 3.', tests: [assertion[language]] };
+    expect(await grade(of, sets(3), language)).toMatchObject({ value: 1 });
+    expect(await grade(of, sets(4), language)).toMatchObject({ value: 0 });
+    const unused: CodeRow = { ...of, tests: [language === 'python' ? 'assert True' : 'true'] };
+    expect(await grade(unused, sets(3), language)).toMatchObject({ value: 0 });
+  });
+});
+
 describe('where the program is', () => {
   it.each([
     ['a fenced function', python('def total(n): return sum(n)')],

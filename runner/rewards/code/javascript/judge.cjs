@@ -109,7 +109,10 @@ const namesOf = (answer, entry) => {
     if (typeof name === 'symbol' || (name in globalThis && name !== entry) || ours.has(name)) return false;
     if (found.has(name)) return true;
     try {
-      found.set(name, answer.ask('find', { name }));
+      const value = answer.ask('find', { name });
+      found.set(name, value);
+      // A plain value is all of the answer that the tests can use of it; a function must be called.
+      if (!remotes.has(value)) answer.uses += 1;
       return true;
     } catch (error) {
       if (error instanceof ReferenceError) return false;

@@ -200,7 +200,10 @@ class Tests:
         if name in sys.stdlib_module_names and used_as_module(tree, name):
             self.names[name] = __import__(name)
         else:
-            self.names[name] = self.answer.ask('find', name=name)
+            found = self.answer.ask('find', name=name)
+            self.names[name] = found
+            # A plain value is all of the answer that the tests can use of it; a function must be called.
+            self.answer.uses += type(found) is not Remote
 
 
 def free_names(text):

@@ -28,7 +28,12 @@ test.each<[string, Partial<Held>, Outcome, object]>([
     outage,
     { state: 'paused', reason: 'reward_unavailable', message: 'm', failuresWithoutCheckpoint: 0 },
   ],
-  ['rewards out of reach, and the spec would rather fail', { otherwise: 'fail' }, outage, { state: 'failed' }],
+  [
+    'rewards out of reach, and the spec would rather fail',
+    { otherwise: 'fail' },
+    outage,
+    { state: 'failed' },
+  ],
   ['rewards out of reach while cancelling', { state: 'cancelling' }, outage, { state: 'cancelled' }],
   [
     'first failure',

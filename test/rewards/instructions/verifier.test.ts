@@ -84,7 +84,7 @@ describe('grade', () => {
       kwargs: [{ relation: 'at most', num_words: 5 }],
     };
     for (const broken of [unknown, lacking, relation])
-      await expect(strict.grade(broken, 'x')).rejects.toThrow();
+      expect(await strict.grade(broken, 'x')).toMatchObject({ status: 'unscored', code: 'verifier_down' });
   });
 });
 

@@ -38,7 +38,7 @@ export class Thread {
       if (typeof message !== 'boolean') return this.#end(message === 'timeout' ? 'timeout' : 'crashed');
       return message ? 'equal' : 'different';
     } finally {
-      this.#worker.unref();
+      if (this.#ended === undefined) this.#worker.unref();
     }
   }
 
@@ -62,7 +62,9 @@ export class Thread {
     return result;
   }
 
+  /** Resolves when the thread is gone; until then it keeps the process, which else could end before whoever waits here. */
   close(): Promise<unknown> {
+    this.#worker.ref();
     this.#ended ??= this.#worker.terminate();
     return this.#ended;
   }

@@ -33,6 +33,8 @@ export class MathWorkers {
   readonly #busy = new Set<Thread>();
   readonly #queue: (() => void)[] = [];
   #slots = 0;
+  /** When a pair was last answered; one that was answered meanwhile is as good as a canary. */
+  #answeredAt = -Infinity;
   /** Pairs that gave their slot back and are still at work; at most as many as there are slots. */
   #slow = 0;
   #closed = false;
@@ -77,10 +79,15 @@ export class MathWorkers {
   }
 
   async #judge(pair: Pair): Promise<PairVerdict> {
+    const began = performance.now();
     let result = await this.#run(pair);
     // A thread may end for reasons of an earlier pair; a second one in a row is no accident.
     if (result === 'crashed') result = await this.#run(pair);
-    if (result === 'equal' || result === 'different') return result;
+    if (result === 'equal' || result === 'different') {
+      this.#answeredAt = performance.now();
+      return result;
+    }
+    if (this.#answeredAt > began) return 'too_costly';
     return (await this.#run(canary)) === 'equal' ? 'too_costly' : 'down';
   }
 

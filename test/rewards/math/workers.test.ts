@@ -1,5 +1,7 @@
 // Threads under hostile pairs: what a pair costs, whom it holds up, whose fault it is, and that all of it ends.
+import { execFile } from 'node:child_process';
 import { getActiveResourcesInfo } from 'node:process';
+import { promisify } from 'node:util';
 import { afterEach, expect, it } from 'vitest';
 import { mathVerifier } from '../../../runner/rewards/math.ts';
 import { MathWorkers } from '../../../runner/rewards/math/workers.ts';
@@ -127,4 +129,16 @@ it('after close every pair is down, one that was under way too', async () => {
   await pool.close();
   expect(await underWay).toBe('down');
   expect(await pool.compare(equal)).toBe('down');
+});
+
+it('closing resolves though nothing else keeps the process', async () => {
+  const workers = JSON.stringify(new URL('../../../runner/rewards/math/workers.ts', import.meta.url).href);
+  const program = `
+    const { MathWorkers } = await import(${workers});
+    const pool = new MathWorkers({ size: 1 });
+    await pool.compare({ gold: 'x+1', given: '1+x' });
+    await pool.close();
+    console.log('closed');`;
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', program]);
+  expect(stdout).toBe('closed\n');
 });

@@ -5,7 +5,7 @@ import { answerPart } from './answer-part.ts';
 import { anyAlgebra, isFormula, noAlgebra } from './math/algebra.ts';
 import { sameAnswer } from './math/compare.ts';
 import { goldAnswer, responseAnswer } from './math/extract.ts';
-import { readPair } from './math/pair.ts';
+import { differInMoney, readPair } from './math/pair.ts';
 import type { MathWorkers } from './math/workers.ts';
 import type { Reward } from './reward.ts';
 import { invalid, scored, unscored } from './reward.ts';
@@ -13,6 +13,8 @@ import type { Verifier } from './verifier.ts';
 
 /** A response that is nothing but an answer may be this long. */
 const bareAnswerLength = 500;
+/** In a response no longer than a phrase what stands around the number is its unit. */
+const phraseLength = 40;
 /** An answer stands at the end; what lies before is not searched, so a long response costs no more than a short one. */
 const searchedLength = 20_000;
 
@@ -31,6 +33,8 @@ async function grade(workers: MathWorkers, gold: string, response: string): Prom
   if (bare !== undefined && compareHere(gold, bare) === true) return scored(1);
   const given = responseAnswer(part) ?? (bare !== undefined && isBareFormula(bare) ? bare : undefined);
   if (given === undefined) return invalid('no_answer', 0, 'no answer was found in the response');
+  if (bare !== undefined && bare.trim().length <= phraseLength && differInMoney(gold, bare))
+    return scored(0, {}, readAs(bare));
   const known = compareHere(gold, given);
   return known === undefined ? compareThere(workers, gold, given) : scored(known ? 1 : 0, {}, readAs(given));
 }

@@ -9,13 +9,23 @@ export interface Pair {
   readonly given: string;
 }
 
-/** Undefined where one of the two is empty or too long. */
+/** Undefined where one of the two is empty or too long, or where one counts dollars and the other cents. */
 export function readPair({ gold, given }: Pair): readonly [gold: Value, given: Value] | undefined {
+  if (differInMoney(gold, given)) return undefined;
   const wanted = parseAnswer(gold);
   if (wanted === undefined) return undefined;
   const found = (isChoice(wanted) ? labelledChoice(given) : undefined) ?? parseAnswer(given);
   return found && [wanted, found];
 }
+
+/** Signs of currency are taken off with the typesetting, and a missing unit is taken on trust: here is none missing. */
+export const differInMoney = (one: string, other: string): boolean =>
+  (isCents(one) && isCurrency(other)) || (isCurrency(one) && isCents(other));
+
+const currency = /[$€£]|\bdollars?\b/i;
+const cents = /\bcents?\b|¢/i;
+const isCents = (text: string): boolean => cents.test(text) && !currency.test(text);
+const isCurrency = (text: string): boolean => /\\\$|[€£]|\bdollars?\b/i.test(text) && !cents.test(text);
 
 const isChoice = (value: Value): boolean => value.kind === 'expression' && /^[A-J]$/.test(value.text);
 

@@ -26,13 +26,17 @@ export function cutAt(text: string, signs: string): Cut | undefined {
 
 const maxParts = 100;
 
-/** Parts between commas; undefined where there are fewer than `least`, too many, or an empty one. */
+/**
+ * Parts between commas; undefined where there are fewer than `least`, too many, or an empty one, and where one begins with a zero
+ * too many, as "000" does: what looks like a pair may be a number with its thousands apart.
+ */
 export function listParts(text: string, least: number): readonly string[] | undefined {
   const semicolons = cutAt(text, ';')?.parts;
   const parts =
     semicolons !== undefined && semicolons.length > 1 ? semicolons : cutAt(text, `,${listComma}`)?.parts;
   if (parts === undefined || parts.length < least || parts.length > maxParts || parts.includes(''))
     return undefined;
+  if (parts.some((part) => /^\s*-?0\d/.test(part))) return undefined;
   return parts.map((part) => part.trim());
 }
 

@@ -5,7 +5,6 @@ import { taskSchema } from '../../api/contract/grade.ts';
 import type { Grader } from '../../api/contract/grader.ts';
 import type { Task } from '../../api/contract/task.ts';
 import type { Reward } from '../rewards/reward.ts';
-import { unscored } from '../rewards/reward.ts';
 import type { Verifier } from '../rewards/verifier.ts';
 import { inOrder } from './in-order.ts';
 
@@ -22,29 +21,13 @@ export async function gradeItems(
   const schema = taskSchema(grader);
   const results: GradeResult[] = [];
   const graded = inOrder(items, atOnce, async ({ task, response }) => {
-    const reward = await gradeOne(verifier, schema.parse(task), response);
+    const reward = await verifier.grade(schema.parse(task), response);
     onGraded();
     return reward;
   });
   for await (const reward of graded) results.push(resultOf(reward, results.length));
   return results;
 }
-
-/** A verifier does not throw; where one does all the same, that is our fault and no answer's. */
-export async function gradeOne(verifier: Verifier<Task>, task: Task, response: string): Promise<Reward> {
-  try {
-    const reward = await verifier.grade(task, response);
-    if (isFinite(reward)) return reward;
-    return unscored('verifier_down', 'the verifier gave a value that is no number');
-  } catch (error) {
-    console.error(error);
-    return unscored('verifier_down', `the verifier failed: ${(error as Error).message}`);
-  }
-}
-
-const isFinite = (reward: Reward): boolean =>
-  reward.status === 'unscored' ||
-  [reward.value, ...(reward.status === 'scored' ? Object.values(reward.parts) : [])].every(Number.isFinite);
 
 function resultOf(reward: Reward, index: number): GradeResult {
   const detail =

@@ -6,7 +6,7 @@ import type { Task, TaskKind } from '../../api/contract/task.ts';
 import { eachRow } from '../data/rows.ts';
 import type { Reward } from '../rewards/reward.ts';
 import type { Verifier } from '../rewards/verifier.ts';
-import { atOnce, gradeOne } from './grade.ts';
+import { atOnce } from './grade.ts';
 import { inOrder } from './in-order.ts';
 
 /** A gold could not be graded by no fault of its own: nothing is known about the dataset. */
@@ -92,8 +92,8 @@ function wantedOf(verifier: Verifier<Task>, row: Task) {
 
 /** What was our fault once may have passed. */
 async function gradeTwice(verifier: Verifier<Task>, row: Task, gold: string, index: number): Promise<Reward> {
-  const first = await gradeOne(verifier, row, gold);
-  const reward = first.status === 'unscored' ? await gradeOne(verifier, row, gold) : first;
+  const first = await verifier.grade(row, gold);
+  const reward = first.status === 'unscored' ? await verifier.grade(row, gold) : first;
   if (reward.status !== 'unscored') return reward;
   throw new GoldUnscored(
     `row ${index} cannot be graded now (${reward.code}): ${reward.detail ?? 'no reason given'}`,

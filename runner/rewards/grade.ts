@@ -28,18 +28,24 @@ const ofAnswer = (score: Score, maximum: (gold: string) => number): Verifier<Mat
 export const createGrader = (grader: Grader, means: Means): Verifier<Task> =>
   guarded(verifierOf(grader, means));
 
-/** A verifier does not throw; where one does all the same that is our fault, and costs one rollout, not the trainer. */
+/** A verifier does not throw and gives numbers; where it fails to, that is our fault, and costs one rollout, not the trainer. */
 export const guarded = (verifier: Verifier<Task>): Verifier<Task> => ({
   ...verifier,
   grade: async (task, response) => {
     try {
-      return await verifier.grade(task, response);
+      const reward = await verifier.grade(task, response);
+      if (isFinite(reward)) return reward;
+      return unscored('verifier_down', 'the verifier gave a value that is no number');
     } catch (error) {
       console.error(error);
       return unscored('verifier_down', `the verifier failed: ${(error as Error).message}`);
     }
   },
 });
+
+const isFinite = (reward: Reward): boolean =>
+  reward.status === 'unscored' ||
+  [reward.value, ...(reward.status === 'scored' ? Object.values(reward.parts) : [])].every(Number.isFinite);
 
 function verifierOf(grader: Grader, means: Means): Verifier<Task> {
   switch (grader.type) {

@@ -11,6 +11,7 @@ import { inOrder } from '../../runner/grader/in-order.ts';
 import { findAbilities, openGraders } from '../../runner/grader/open-graders.ts';
 import { GoldUnscored, validateGold } from '../../runner/grader/validate.ts';
 import type { Reward } from '../../runner/rewards/reward.ts';
+import { guarded } from '../../runner/rewards/grade.ts';
 import { invalid, scored, unscored } from '../../runner/rewards/reward.ts';
 import type { Verifier } from '../../runner/rewards/verifier.ts';
 
@@ -24,7 +25,7 @@ function scripted(scripts: Record<string, () => Reward | Promise<Reward>>): Veri
       return answer === 'none' ? undefined : answer;
     },
   };
-  return verifier as Verifier<Task>;
+  return guarded(verifier as Verifier<Task>);
 }
 
 let graded = 0;

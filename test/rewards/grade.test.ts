@@ -1,6 +1,7 @@
 // What every grader has in common, whatever it grades.
 import { expect, it, vi } from 'vitest';
 import { guarded } from '../../runner/rewards/grade.ts';
+import { invalid, scored } from '../../runner/rewards/reward.ts';
 
 it('what a verifier throws is unscored: one rollout, and not the trainer', async () => {
   const error = vi.spyOn(console, 'error').mockReturnValue();
@@ -17,3 +18,14 @@ it('what a verifier throws is unscored: one rollout, and not the trainer', async
   expect(error).toHaveBeenCalledOnce();
   error.mockRestore();
 });
+
+it.each([scored(NaN), scored(1, { part: Infinity }), invalid('unparsable', NaN)])(
+  'a value that is no number is our fault: %j',
+  async (reward) => {
+    const verifier = { grade: async () => reward, maxScore: () => 1, goldResponse: () => undefined };
+    expect(await guarded(verifier).grade({ prompt: 'p', answer: '1' }, 'x')).toMatchObject({
+      status: 'unscored',
+      code: 'verifier_down',
+    });
+  },
+);

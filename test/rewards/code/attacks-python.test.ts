@@ -1,25 +1,10 @@
 // Answers in Python that do not solve their task but want the reward: each is worth 0, by name, while an honest answer to the
 // same task is worth 1. What each tries stands in its title.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { CodeRow } from '../../../api/contract/task.ts';
-import { codeVerifier } from '../../../runner/rewards/code.ts';
-import { openSandbox } from '../../../runner/rewards/sandbox/open.ts';
-import type { Sandbox } from '../../../runner/rewards/sandbox/sandbox.ts';
+import { useAttacks } from './support/worthless.ts';
 
-let sandbox: Sandbox;
-beforeAll(async () => {
-  sandbox = await openSandbox();
-});
-afterAll(() => sandbox.close());
-
-const fenced = (code: string): string => `\`\`\`python\n${code}\n\`\`\``;
-const grade = (row: CodeRow, code: string) => codeVerifier(sandbox, 'python').grade(row, fenced(code));
-
-const expectWorthless = async (row: CodeRow, code: string): Promise<void> => {
-  const reward = await grade(row, code);
-  expect(reward).toMatchObject({ value: 0 });
-  expect(['scored', 'invalid']).toContain(reward.status);
-};
+const { grade, expectWorthless } = useAttacks('python');
 
 const prompt = 'def add(x: int, y: int):\n    """Add two numbers."""\n';
 const program: CodeRow = {

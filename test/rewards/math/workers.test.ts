@@ -1,11 +1,14 @@
 // Threads under hostile pairs: what a pair costs, whom it holds up, whose fault it is, and that all of it ends.
 import { execFile } from 'node:child_process';
+import { readdirSync } from 'node:fs';
 import { getActiveResourcesInfo } from 'node:process';
 import { promisify } from 'node:util';
 import { afterEach, expect, it } from 'vitest';
 import { mathVerifier } from '../../../runner/rewards/math.ts';
 import { MathWorkers } from '../../../runner/rewards/math/workers.ts';
 import type { MathWorkersOptions } from '../../../runner/rewards/math/workers.ts';
+import { tempDir } from '../../support/temp-dir.ts';
+import { until } from '../../support/until.ts';
 
 const made: MathWorkers[] = [];
 function workers(options: MathWorkersOptions): MathWorkers {
@@ -79,13 +82,16 @@ it('a thread that dies of one pair only: tried twice, then the pair’s fault', 
 });
 
 it('a thread that died between two pairs is nobody’s fault', async () => {
-  const source = `${port} port.on('message', () => { port.postMessage(true); setTimeout(() => process.exit(1), 1); }); port.postMessage('ready');`;
+  const ends = await tempDir('thread-ends');
+  const source = `${port} import { writeFileSync } from 'node:fs'; import { threadId } from 'node:worker_threads';
+    const end = () => { writeFileSync(${JSON.stringify(ends.path)} + '/' + threadId, ''); process.exit(1); };
+    port.on('message', () => { port.postMessage(true); setImmediate(end); }); port.postMessage('ready');`;
   const pool = workers({ size: 1, limitMs: 2_000, entry: program(source) });
   for (let pair = 0; pair < 3; pair++) {
     expect(await pool.compare(equal)).toBe('equal');
-    // Nothing shows from outside that the thread has ended; too short a wait only tests its end under a pair.
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await until(() => readdirSync(ends.path).length > pair, 'the thread ends');
   }
+  await ends.remove();
 });
 
 it('an answer that came while this thread was kept from reading it is in time', async () => {

@@ -5,8 +5,8 @@ import { createGrader } from '../rewards/grade.ts';
 import type { Grading } from './grading.ts';
 import type { Policy } from './policy.ts';
 import { roomyPrompts } from './prompt.ts';
-import { reinforce } from './reinforce.ts';
-import type { ReinforceOptions } from './reinforce.ts';
+import { reinforce } from './rl/reinforce.ts';
+import type { ReinforceOptions } from './rl/reinforce.ts';
 import type { StageRun } from './stage-run.ts';
 
 export function mathStage(

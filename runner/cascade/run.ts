@@ -10,7 +10,7 @@ import type { SampleLine } from '../../api/contract/results.ts';
 import type { SftRow, Task } from '../../api/contract/task.ts';
 import type { Means } from '../rewards/means.ts';
 import { askedMode } from './asked-mode.ts';
-import { evaluateSuite } from './evaluate.ts';
+import { evaluateSuite } from './evaluation/evaluate.ts';
 import type { Grading } from './grading.ts';
 import { mathStage } from './math.ts';
 import { RewardUnavailable } from './outage.ts';

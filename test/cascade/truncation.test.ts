@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Entry } from '../../api/contract/event.ts';
 import { jobSpec } from '../../api/contract/spec.ts';
-import { evaluateSuite } from '../../runner/cascade/evaluate.ts';
+import { evaluateSuite } from '../../runner/cascade/evaluation/evaluate.ts';
 import { runCascade } from '../../runner/cascade/run.ts';
 import { createRuntime } from '../../runner/engine/ort/create.ts';
 import type { Runtime } from '../../runner/engine/ort/runtime.ts';

@@ -1,7 +1,7 @@
 // Which rollouts of a step are kept, and under which numbers.
 import { expect, it } from 'vitest';
-import type { JudgedGroup } from '../../runner/cascade/judge.ts';
-import { chooseSamples } from '../../runner/cascade/samples.ts';
+import type { JudgedGroup } from '../../../runner/cascade/rl/judge.ts';
+import { chooseSamples } from '../../../runner/cascade/rl/samples.ts';
 
 const group = (task: number, size: number): JudgedGroup => ({
   rollouts_G: Array.from({ length: size }, (_, g) => ({

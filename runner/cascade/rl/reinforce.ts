@@ -1,25 +1,25 @@
 // One step of every RL stage: tasks -> rollouts -> rewards -> penalties -> advantages -> objective -> update (Nemotron-Cascade
 // section 2: strictly on-policy, one update for each batch of rollouts, no KL, no entropy bonus).
 // P: prompts of a step, G: rollouts of a group.
-import type { ExpandedMathStage } from '../../api/contract/expand.ts';
-import type { Task } from '../../api/contract/task.ts';
-import { batchOf } from '../data/order.ts';
-import { drawKey } from '../engine/random/draws.ts';
-import { gradeGroups } from './grading.ts';
-import { tokenMean } from './objective.ts';
-import type { OutagePolicy } from './outage.ts';
+import type { ExpandedMathStage } from '../../../api/contract/expand.ts';
+import type { Task } from '../../../api/contract/task.ts';
+import { batchOf } from '../../data/order.ts';
+import { drawKey } from '../../engine/random/draws.ts';
+import { gradeGroups } from '../grading.ts';
+import { tokenMean } from '../objective.ts';
+import type { OutagePolicy } from '../outage.ts';
 import { judge } from './judge.ts';
 import type { Judged } from './judge.ts';
 import { applyPenalties } from './penalties.ts';
-import type { Verifier } from '../rewards/verifier.ts';
-import type { Policy } from './policy.ts';
+import type { Verifier } from '../../rewards/verifier.ts';
+import type { Policy } from '../policy.ts';
 import { rolloutMetrics, samplerGap } from './rollout-metrics.ts';
-import { sampleGroups, truncationOf } from './rollout.ts';
-import { askedMode } from './asked-mode.ts';
+import { sampleGroups, truncationOf } from '../rollout.ts';
+import { askedMode } from '../asked-mode.ts';
 import { chooseSamples } from './samples.ts';
-import { updatedOr } from './stage-run.ts';
-import type { StepResult } from './stage-run.ts';
-import { update } from './update.ts';
+import { updatedOr } from '../stage-run.ts';
+import type { StepResult } from '../stage-run.ts';
+import { update } from '../update.ts';
 
 export interface ReinforceOptions {
   readonly grader: Verifier;

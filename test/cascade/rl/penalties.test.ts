@@ -1,10 +1,10 @@
 // Penalties of a batch between grading and advantages: who gets which, in which order, and who is left alone.
 import { describe, expect, it } from 'vitest';
-import type { Graded } from '../../runner/cascade/grading.ts';
-import { applyPenalties } from '../../runner/cascade/penalties.ts';
-import type { PenaltyPolicy } from '../../runner/cascade/penalties.ts';
-import { judge } from '../../runner/cascade/judge.ts';
-import { rolloutMetrics } from '../../runner/cascade/rollout-metrics.ts';
+import type { Graded } from '../../../runner/cascade/grading.ts';
+import { applyPenalties } from '../../../runner/cascade/rl/penalties.ts';
+import type { PenaltyPolicy } from '../../../runner/cascade/rl/penalties.ts';
+import { judge } from '../../../runner/cascade/rl/judge.ts';
+import { rolloutMetrics } from '../../../runner/cascade/rl/rollout-metrics.ts';
 
 const clean = 'So the answer is 4.';
 const mixed = 'So 答案是 4.';

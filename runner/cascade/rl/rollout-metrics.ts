@@ -1,9 +1,9 @@
 // What tells a working RL run from a broken one: reward, groups without signal, truncation, lengths, unscored share, and
 // the gap between the sampler's and the trainer's log-probabilities.
-import type { ExpandedMathStage } from '../../api/contract/expand.ts';
+import type { ExpandedMathStage } from '../../../api/contract/expand.ts';
 import { MIN_STD } from './advantage.ts';
 import type { JudgedGroup } from './judge.ts';
-import type { Rollout } from './rollout.ts';
+import type { Rollout } from '../rollout.ts';
 
 const mean = (values: readonly number[]): number =>
   values.reduce((total, value) => total + value, 0) / values.length;

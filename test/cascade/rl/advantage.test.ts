@@ -1,6 +1,6 @@
 // Golden vectors of GRPO's advantage, each with its derivation; edge cases of near-zero variance and unscored rollouts.
 import { describe, expect, it } from 'vitest';
-import { groupAdvantage } from '../../runner/cascade/advantage.ts';
+import { groupAdvantage } from '../../../runner/cascade/rl/advantage.ts';
 
 describe('groupAdvantage', () => {
   it('normalises by the sample standard deviation', () => {

@@ -2,12 +2,12 @@
 // policy, and language mixing, which has the last word: else an answer could buy itself out of it by running too long.
 // Each is a pure function of the batch. An unscored rollout keeps its null, one that is out of the loss stays out.
 // P: prompts of a step, G: rollouts of a group.
-import type { ExpandedMathStage } from '../../api/contract/expand.ts';
-import type { LanguageMixing } from '../../api/contract/stage.ts';
-import type { Prompt } from '../../api/contract/task.ts';
-import { answerPart } from '../rewards/answer-part.ts';
-import { mixesLanguages } from '../rewards/language-mixing.ts';
-import type { Graded } from './grading.ts';
+import type { ExpandedMathStage } from '../../../api/contract/expand.ts';
+import type { LanguageMixing } from '../../../api/contract/stage.ts';
+import type { Prompt } from '../../../api/contract/task.ts';
+import { answerPart } from '../../rewards/answer-part.ts';
+import { mixesLanguages } from '../../rewards/language-mixing.ts';
+import type { Graded } from '../grading.ts';
 import { lengthControl } from './length-control.ts';
 import type { PartLengths } from './length-control.ts';
 import { applyOverlong } from './overlong.ts';

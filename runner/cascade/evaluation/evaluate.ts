@@ -1,16 +1,16 @@
 // avg@k of a suite: every task answered k times, graded, averaged; the interval is over tasks, since the k answers to one
 // task are not independent. Nothing here learns, so that an evaluation repeated after a resume gives the same numbers.
-import type { EvaluationCell } from '../../api/contract/event.ts';
-import type { ExpandedSuite } from '../../api/contract/expand.ts';
-import type { Task } from '../../api/contract/task.ts';
-import { drawKey } from '../engine/random/draws.ts';
-import { createGrader } from '../rewards/grade.ts';
-import { askedMode } from './asked-mode.ts';
-import { gradeGroups } from './grading.ts';
-import type { Grading } from './grading.ts';
-import type { Policy } from './policy.ts';
-import { roomyPrompts } from './prompt.ts';
-import { sampleGroups, truncationOf } from './rollout.ts';
+import type { EvaluationCell } from '../../../api/contract/event.ts';
+import type { ExpandedSuite } from '../../../api/contract/expand.ts';
+import type { Task } from '../../../api/contract/task.ts';
+import { drawKey } from '../../engine/random/draws.ts';
+import { createGrader } from '../../rewards/grade.ts';
+import { askedMode } from '../asked-mode.ts';
+import { gradeGroups } from '../grading.ts';
+import type { Grading } from '../grading.ts';
+import type { Policy } from '../policy.ts';
+import { roomyPrompts } from '../prompt.ts';
+import { sampleGroups, truncationOf } from '../rollout.ts';
 
 /** Normal quantile of a two-sided 95 % interval. */
 const Z95 = 1.96;

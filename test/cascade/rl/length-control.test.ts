@@ -1,6 +1,6 @@
 // Group-relative length control (Nemotron 3 Nano, Eq. 4-6), against numbers worked out by hand.
 import { describe, expect, it } from 'vitest';
-import { lengthControl } from '../../runner/cascade/length-control.ts';
+import { lengthControl } from '../../../runner/cascade/rl/length-control.ts';
 
 const lengths = (think_G: readonly (number | null)[], answer_G: readonly (number | null)[]) =>
   think_G.map((think, g) => ({ think, answer: answer_G[g]! }));

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { applyOverlong } from '../../runner/cascade/overlong.ts';
+import { applyOverlong } from '../../../runner/cascade/rl/overlong.ts';
 
 describe('applyOverlong', () => {
   it('leaves ended rollouts alone under keep, zero and filter', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { interval } from '../../runner/cascade/evaluate.ts';
+import { interval } from '../../../runner/cascade/evaluation/evaluate.ts';
 
 describe('interval', () => {
   it('is the mean with 1.96 standard errors over tasks', () => {

@@ -1,7 +1,7 @@
 // Which rollouts of a step are kept to be looked at: evenly spread over the batch, so that several groups are seen.
-import type { Task } from '../../api/contract/task.ts';
+import type { Task } from '../../../api/contract/task.ts';
 import type { Judged, JudgedGroup } from './judge.ts';
-import type { StepSample } from './stage-run.ts';
+import type { StepSample } from '../stage-run.ts';
 
 /** `count` rollouts at most. One task may have several groups in a step: rollouts are numbered within their group. */
 export function chooseSamples(

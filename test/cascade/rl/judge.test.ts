@@ -1,10 +1,10 @@
 // What a group's rewards do to the loss: truncated and unscored rollouts, and that groups never mix.
 import { describe, expect, it } from 'vitest';
-import type { Graded } from '../../runner/cascade/grading.ts';
-import { judge as judgePenalised } from '../../runner/cascade/judge.ts';
-import { tokenMean } from '../../runner/cascade/objective.ts';
-import { applyPenalties } from '../../runner/cascade/penalties.ts';
-import type { PenaltyPolicy } from '../../runner/cascade/penalties.ts';
+import type { Graded } from '../../../runner/cascade/grading.ts';
+import { judge as judgePenalised } from '../../../runner/cascade/rl/judge.ts';
+import { tokenMean } from '../../../runner/cascade/objective.ts';
+import { applyPenalties } from '../../../runner/cascade/rl/penalties.ts';
+import type { PenaltyPolicy } from '../../../runner/cascade/rl/penalties.ts';
 
 const graded = (reward: number | null, { tokens = 4, truncated = false } = {}): Graded => ({
   rollout: {

@@ -75,6 +75,7 @@ export const evaluationView = (row: EvaluationRow): Evaluation => ({
   high: row.high,
   tasks: row.tasks,
   after: row.after,
+  step: null,
   attempt: row.attempt,
 });
 

@@ -19,6 +19,7 @@ import {
 import type { CheckpointCommit } from '../api/contract/checkpoint.ts';
 import type { Dataset } from '../api/contract/dataset.ts';
 import type { EvaluationCell, EventBody } from '../api/contract/event.ts';
+import type { MetricPoint } from '../api/contract/results.ts';
 import type { ExpandedSpec } from '../api/contract/expand.ts';
 import type { CodeLanguage, Grader } from '../api/contract/grader.ts';
 import type { FailureReason, JobState, Progress } from '../api/contract/job.ts';
@@ -280,7 +281,7 @@ export const metrics = pgTable(
     stage: text('stage').notNull(),
     phase: integer('phase').notNull(),
     step: integer('step').notNull(),
-    mode: modeColumn(),
+    mode: text('mode').$type<MetricPoint['mode']>().notNull(),
     key: text('key').notNull(),
     value: doublePrecision('value'),
     projectId: copiedProject(),

@@ -58,7 +58,7 @@ function metricsOf({ entry, seq }: Numbered) {
 
 function evaluationsOf({ entry, seq }: Numbered) {
   if (entry.type !== 'evaluation') return [];
-  return entry.cells.map((cell) => ({ ...cell, after: entry.after, seq }));
+  return entry.cells.map(({ values: _, ...cell }) => ({ ...cell, after: entry.after, seq }));
 }
 
 function samplesOf({ entry }: Numbered) {

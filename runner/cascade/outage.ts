@@ -31,6 +31,17 @@ export interface OutagePolicy {
   readonly alive: () => void;
 }
 
+/** What a run waits by. */
+export const outageOf = (
+  { rewards }: Pick<ExpandedSpec, 'rewards'>,
+  host: Pick<OutagePolicy, 'clock' | 'emit' | 'alive'>,
+): OutagePolicy => ({
+  rewards,
+  clock: host.clock,
+  emit: (entry) => host.emit(entry),
+  alive: () => host.alive(),
+});
+
 const firstWaitMs = 1_000;
 const longestWaitMs = 30_000;
 

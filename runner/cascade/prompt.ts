@@ -1,7 +1,7 @@
 // Prompts and conversations to token ids. A string is one user message where the model has a chat template, else raw
 // text; `prompt_format` overrides. BOS is never doubled: a template writes its own special tokens.
 import { DataError } from '../data/error.ts';
-import type { PromptFormat } from '../../api/contract/stage.ts';
+import type { PromptFormat } from '../../api/contract/stages/common.ts';
 import type { Message, Prompt, Task } from '../../api/contract/task.ts';
 import { opensThinking, renderThinking } from '../engine/tokenizer/thinking.ts';
 import type { ThinkingControl, ThinkingMode } from '../engine/tokenizer/thinking.ts';

@@ -1,8 +1,10 @@
 // One attempt, start to end: load the model and the rows, resume or begin, run the cascade, wait for the last commit.
 import type { DatasetKind, RowOf, SftRow, Task } from '../../api/contract/task.ts';
+import { outageOf } from '../cascade/outage.ts';
 import type { OutagePolicy } from '../cascade/outage.ts';
 import { runCascade } from '../cascade/run.ts';
-import type { Datasets, Point } from '../cascade/run.ts';
+import type { Resumed } from '../cascade/point.ts';
+import type { Datasets } from '../cascade/run.ts';
 import { openCheckpoint } from '../checkpoint/read.ts';
 import { DataError } from '../data/error.ts';
 import { readRows } from '../data/rows.ts';
@@ -52,7 +54,7 @@ export async function runAttempt(
       scratch,
       conditions,
       send,
-      contents: (point, kind) => snapshotContents(learner, files, tuning, point, kind),
+      contents: (point, kind, carried) => snapshotContents({ learner, files, tuning }, point, kind, carried),
     });
     onHost(host);
     if (inputs.resume === undefined) for (const entry of dataOverlaps(claim.spec, data)) host.emit(entry);
@@ -80,12 +82,11 @@ export async function runAttempt(
 /** Before there is a host. */
 function outagePolicy({ spec }: StartMessage['claim'], send: (message: FromTrainer) => void): OutagePolicy {
   const alive = (): void => send({ type: 'alive' });
-  return {
-    rewards: spec.rewards,
+  return outageOf(spec, {
     clock: livelyClock(alive),
     emit: (entry) => send({ type: 'entry', entry }),
     alive,
-  };
+  });
 }
 
 async function resumePoint(
@@ -93,7 +94,7 @@ async function resumePoint(
   { learner, tuning }: OpenPolicy,
   host: ProcessHost,
   conditions: Conditions,
-): Promise<Point | undefined> {
+): Promise<Resumed | undefined> {
   if (inputs.resume === undefined) {
     if (claim.attempt > 1) host.emit({ type: 'rewound', stage: claim.spec.stages[0]!.name, to_step: 0 });
     return undefined;

@@ -8,7 +8,8 @@ import type { Progress } from '../../api/contract/job.ts';
 import type { SampleLine } from '../../api/contract/results.ts';
 import type { Claim } from '../../api/contract/runner.ts';
 import type { Clock } from '../cascade/outage.ts';
-import type { Host, Point, PointKind } from '../cascade/run.ts';
+import type { Carried, Point, PointKind } from '../cascade/point.ts';
+import type { Host } from '../cascade/run.ts';
 import type { SnapshotContents } from '../checkpoint/snapshot.ts';
 import { writeSnapshot } from '../checkpoint/snapshot.ts';
 import type { FromTrainer } from '../ipc.ts';
@@ -34,7 +35,7 @@ export interface ProcessHostOptions {
   readonly scratch: string;
   readonly conditions: Conditions;
   readonly send: (message: FromTrainer) => void;
-  readonly contents: (point: Point, kind: PointKind) => Promise<SnapshotContents>;
+  readonly contents: (point: Point, kind: PointKind, carried: Carried) => Promise<SnapshotContents>;
 }
 
 export class ProcessHost implements Host {
@@ -49,6 +50,10 @@ export class ProcessHost implements Host {
 
   emit(entry: Entry): void {
     this.#options.send({ type: 'entry', entry });
+  }
+
+  pauseAsked(): boolean {
+    return false;
   }
 
   alive(): void {
@@ -80,7 +85,7 @@ export class ProcessHost implements Host {
     send({ type: 'samples', file, entry: { type: 'samples', stage, phase: 0, step, key, rows } });
   }
 
-  async snapshot(point: Point, kind: PointKind): Promise<void> {
+  async snapshot(point: Point, kind: PointKind, carried: Carried): Promise<void> {
     await this.settled();
     const { claim, scratch, conditions, send, contents } = this.#options;
     const stage = claim.spec.stages[point.stageIndex]!.name;
@@ -89,7 +94,7 @@ export class ProcessHost implements Host {
     await writeSnapshot(
       dir,
       { job: claim.job, attempt: claim.attempt, ...meta, conditions },
-      await contents(point, kind),
+      await contents(point, kind, carried),
     );
     this.#pending = { dir, done: Promise.withResolvers() };
     send({ type: 'snapshot', dir, meta });

@@ -20,7 +20,7 @@ describe('posting a job', () => {
     expect(response.headers.get('location')).toBe(`/v1/jobs/${job.id}`);
     expect(job).toMatchObject({ state: 'queued', type: 'cascade', attempt: 0, spec: posted });
     expect(job.expanded.stages.map((stage) => stage.name)).toEqual(['sft', 'math']);
-    expect(job.expanded.stages.every((stage) => stage.data.startsWith('ds_'))).toBe(true);
+    expect(job.expanded.stages.every((stage) => 'data' in stage && stage.data.startsWith('ds_'))).toBe(true);
     expect(await bodyOf(api.request('GET', `/v1/jobs/${job.id}`))).toEqual(job);
   });
 

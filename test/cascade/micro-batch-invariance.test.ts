@@ -69,7 +69,7 @@ const grpo = (overlong: 'keep' | 'zero' | 'filter' | 'penalty') =>
       ['', ''],
       pairs(),
     )
-      .flatMap((group, task) => judge(task, group).rollouts_G)
+      .flatMap((group) => judge(group).rollouts_G)
       .map(({ rollout, advantage }) => ({ ...rollout, advantage })),
   );
 

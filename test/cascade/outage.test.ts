@@ -92,7 +92,7 @@ describe('grading through an outage', () => {
       language_mixing: 'off',
       length_control: 'off',
     } as const;
-    const judged = judge(1, applyPenalties(policy, ['a', 'b'], graded)[1]!);
+    const judged = judge(applyPenalties(policy, ['a', 'b'], graded)[1]!);
     // 21, 22, 24, 25 without the one that is missing: mean 23, not 23 with a placeholder 0 among them (18.4).
     const advantages = judged.rollouts_G.map(({ advantage }) => advantage);
     expect(advantages[2]).toBeNull();

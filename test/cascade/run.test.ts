@@ -6,7 +6,8 @@ import type { ExpandedSpec } from '../../api/contract/expand.ts';
 import type { SampleLine } from '../../api/contract/results.ts';
 import { runCascade } from '../../runner/cascade/run.ts';
 import { Diverged } from '../../runner/cascade/diverged.ts';
-import type { Host, Point, PointKind } from '../../runner/cascade/run.ts';
+import type { Carried, Point, PointKind } from '../../runner/cascade/point.ts';
+import type { Host } from '../../runner/cascade/run.ts';
 import { DataError } from '../../runner/data/error.ts';
 import type { LearnerState } from '../../runner/engine/learner/learner.ts';
 import { createRuntime } from '../../runner/engine/ort/create.ts';
@@ -17,6 +18,7 @@ import { noWaiting, tinyDatasets, tinyPolicy, tinySpec } from '../support/tiny-p
 interface Snapshot {
   readonly point: Point;
   readonly kind: PointKind;
+  readonly carried: Carried;
   readonly state: LearnerState;
 }
 
@@ -53,16 +55,22 @@ async function record(
   const host: Host = {
     clock: noWaiting,
     alive: () => undefined,
+    pauseAsked: () => false,
     emit: (entry) => void entries.push(entry),
     progress: () => undefined,
     samples: async (lines) => void samples.push(...lines),
-    snapshot: async (point, kind) =>
-      void snapshots.push({ point, kind, state: copyOf(await policy.learner.state()) }),
+    snapshot: async (point, kind, carried) =>
+      void snapshots.push({
+        point,
+        kind,
+        carried: structuredClone(carried),
+        state: copyOf(await policy.learner.state()),
+      }),
   };
   try {
     if (from !== undefined) await policy.learner.restore(from.state);
     spoil(await policy.learner.state());
-    await runCascade(spec, policy, tinyDatasets, means, host, from?.point);
+    await runCascade(spec, policy, tinyDatasets, means, host, from && { ...from.point, ...from });
     return { entries, samples, snapshots, final: copyOf(await policy.learner.state()) };
   } finally {
     policy[Symbol.dispose]();

@@ -1,6 +1,6 @@
 // What becomes of a rollout that ran into max_response without ending. It may change the reward, the mask, or neither;
 // the group statistics always see the reward that this file returns (Nemotron-Cascade section 2.3; DAPO for `penalty`).
-import type { Overlong } from '../../../api/contract/stage.ts';
+import type { Overlong } from '../../../api/contract/stages/phase.ts';
 
 export interface OverlongOutcome {
   readonly reward: number;

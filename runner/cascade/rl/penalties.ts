@@ -2,8 +2,9 @@
 // policy, and language mixing, which has the last word: else an answer could buy itself out of it by running too long.
 // Each is a pure function of the batch. An unscored rollout keeps its null, one that is out of the loss stays out.
 // P: prompts of a step, G: rollouts of a group.
-import type { ExpandedMathStage } from '../../../api/contract/expand.ts';
-import type { LanguageMixing } from '../../../api/contract/stage.ts';
+import type { ExpandedReinforcedStage } from '../../../api/contract/expand.ts';
+import type { Phase } from '../../../api/contract/stages/phase.ts';
+import type { LanguageMixing } from '../../../api/contract/stages/reinforced.ts';
 import type { Prompt } from '../../../api/contract/task.ts';
 import { answerPart } from '../../rewards/answer-part.ts';
 import { mixesLanguages } from '../../rewards/language-mixing.ts';
@@ -20,10 +21,10 @@ export interface Penalised extends Graded {
   readonly penalties: Readonly<Record<string, number>>;
 }
 
-export type PenaltyPolicy = Pick<
-  ExpandedMathStage,
-  'overlong' | 'max_response' | 'language_mixing' | 'length_control'
->;
+export interface PenaltyPolicy
+  extends Pick<Phase, 'overlong' | 'max_response'>, Pick<ExpandedReinforcedStage, 'length_control'> {
+  readonly language_mixing: LanguageMixing;
+}
 
 /** The n-th group answers the n-th prompt. */
 export function applyPenalties(

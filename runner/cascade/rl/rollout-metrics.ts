@@ -1,6 +1,5 @@
 // What tells a working RL run from a broken one: reward, groups without signal, truncation, lengths, unscored share, and
 // the gap between the sampler's and the trainer's log-probabilities.
-import type { ExpandedMathStage } from '../../../api/contract/expand.ts';
 import { MIN_STD } from './advantage.ts';
 import type { JudgedGroup } from './judge.ts';
 import type { Rollout } from '../rollout.ts';
@@ -12,10 +11,8 @@ const mean = (values: readonly number[]): number =>
  * `reward` is what the update saw, after every penalty; `reward_graded` what the grader gave. `language_mixing` is the share
  * of rollouts that mix languages, where the stage looks for it; unscored ones are not looked at.
  */
-export function rolloutMetrics(
-  groups_P: readonly JudgedGroup[],
-  { language_mixing }: Pick<ExpandedMathStage, 'language_mixing'>,
-): Record<string, number> {
+export function rolloutMetrics(groups_P: readonly JudgedGroup[]): Record<string, number> {
+  const looksForMixing = groups_P.some(({ source }) => source.languageMixing !== 'off');
   const all = groups_P.flatMap(({ rollouts_G }) => rollouts_G);
   const scored = all.filter(({ reward }) => reward !== null);
   return {
@@ -28,9 +25,9 @@ export function rolloutMetrics(
     invalid: mean(all.map(({ outcome }) => (outcome.status === 'invalid' ? 1 : 0))),
     unscored: 1 - scored.length / all.length,
     response_length: mean(all.map(({ rollout }) => rollout.response.length)),
-    ...(language_mixing === 'off'
-      ? {}
-      : { language_mixing: mean(scored.map(({ penalties }) => ('language_mixing' in penalties ? 1 : 0))) }),
+    ...(looksForMixing
+      ? { language_mixing: mean(scored.map(({ penalties }) => ('language_mixing' in penalties ? 1 : 0))) }
+      : {}),
   };
 }
 

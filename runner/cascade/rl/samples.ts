@@ -1,32 +1,29 @@
 // Which rollouts of a step are kept to be looked at: evenly spread over the batch, so that several groups are seen.
-import type { Task } from '../../../api/contract/task.ts';
-import type { Judged, JudgedGroup } from './judge.ts';
+import { askedMode } from '../asked-mode.ts';
 import type { StepSample } from '../stage-run.ts';
+import { rowOf } from './group.ts';
+import type { Judged, JudgedGroup } from './judge.ts';
 
 /** `count` rollouts at most. One task may have several groups in a step: rollouts are numbered within their group. */
-export function chooseSamples(
-  groups_P: readonly JudgedGroup[],
-  rows: readonly Task[],
-  count: number,
-  mode: StepSample['mode'],
-): StepSample[] {
-  const all = groups_P.flatMap(({ rollouts_G }) => rollouts_G.map((judged, g) => ({ judged, g })));
+export function chooseSamples(groups_P: readonly JudgedGroup[], count: number): StepSample[] {
+  const all = groups_P.flatMap((group) => group.rollouts_G.map((judged, g) => ({ group, judged, g })));
   const stride = Math.max(1, all.length / Math.max(1, count));
   return Array.from({ length: Math.min(count, all.length) }, (_, i) => {
-    const { judged, g } = all[Math.floor(i * stride)]!;
-    return { ...sample(judged, g, rows), mode };
+    const { group, judged, g } = all[Math.floor(i * stride)]!;
+    return sample(group, judged, g);
   });
 }
 
 function sample(
-  { task, rollout, outcome, reward, penalties, advantage }: Judged,
+  group: JudgedGroup,
+  { rollout, outcome, reward, penalties, advantage }: Judged,
   index: number,
-  rows: readonly Task[],
-): Omit<StepSample, 'mode'> {
+): StepSample {
   return {
-    task,
+    task: group.task,
     rollout: index,
-    prompt: rows[task]!.prompt,
+    mode: askedMode(group.mode),
+    prompt: rowOf(group).prompt,
     response: rollout.text,
     tokens: rollout.response.length,
     truncated: rollout.truncated,

@@ -21,13 +21,8 @@ const graded = (reward: number | null, { tokens = 4, truncated = false } = {}): 
   reward,
 });
 
-const judge = (
-  stage: Pick<PenaltyPolicy, 'overlong' | 'max_response'>,
-  task: number,
-  group: readonly Graded[],
-) =>
+const judge = (stage: Pick<PenaltyPolicy, 'overlong' | 'max_response'>, group: readonly Graded[]) =>
   judgePenalised(
-    task,
     applyPenalties({ ...stage, language_mixing: 'off', length_control: 'off' }, [''], [group])[0]!,
   );
 const advantages = (group: ReturnType<typeof judge>) => group.rollouts_G.map(({ advantage }) => advantage);
@@ -37,8 +32,8 @@ const weightsOf = (group: ReturnType<typeof judge>) =>
 describe('judge', () => {
   it('filter: a truncated rollout stays in mean and std and leaves loss and N alike', () => {
     const group = [graded(1), graded(0, { tokens: 100, truncated: true }), graded(0), graded(1)];
-    const kept = judge({ overlong: 'keep', max_response: 100 }, 0, group);
-    const filtered = judge({ overlong: 'filter', max_response: 100 }, 0, group);
+    const kept = judge({ overlong: 'keep', max_response: 100 }, group);
+    const filtered = judge({ overlong: 'filter', max_response: 100 }, group);
     expect(advantages(filtered)).toEqual(
       advantages(kept).map((advantage, g) => (g === 1 ? null : advantage)),
     );
@@ -51,23 +46,18 @@ describe('judge', () => {
 
   it('zero: a truncated rollout counts as reward 0, whatever it was worth', () => {
     const group = [graded(1), graded(1, { truncated: true }), graded(0), graded(0)];
-    const plain = judge({ overlong: 'keep', max_response: 4 }, 0, [
-      graded(1),
-      graded(0),
-      graded(0),
-      graded(0),
-    ]);
-    expect(advantages(judge({ overlong: 'zero', max_response: 4 }, 0, group))).toEqual(advantages(plain));
+    const plain = judge({ overlong: 'keep', max_response: 4 }, [graded(1), graded(0), graded(0), graded(0)]);
+    expect(advantages(judge({ overlong: 'zero', max_response: 4 }, group))).toEqual(advantages(plain));
   });
 
   it('an unscored rollout shifts neither mean nor std of its group', () => {
-    const with_ = judge({ overlong: 'zero', max_response: 9 }, 0, [
+    const with_ = judge({ overlong: 'zero', max_response: 9 }, [
       graded(1),
       graded(null),
       graded(0),
       graded(1),
     ]);
-    const without = judge({ overlong: 'zero', max_response: 9 }, 0, [graded(1), graded(0), graded(1)]);
+    const without = judge({ overlong: 'zero', max_response: 9 }, [graded(1), graded(0), graded(1)]);
     expect(advantages(with_).filter((advantage) => advantage !== null)).toEqual(advantages(without));
     expect(advantages(with_)[1]).toBeNull();
     expect(with_.std).toBe(without.std);
@@ -76,7 +66,7 @@ describe('judge', () => {
   it('a truncated rollout that is also unscored stays out under every policy', () => {
     for (const overlong of ['keep', 'zero', 'filter', 'penalty'] as const) {
       const group = [graded(1), graded(null, { truncated: true }), graded(0)];
-      expect(advantages(judge({ overlong, max_response: 4 }, 0, group))[1]).toBeNull();
+      expect(advantages(judge({ overlong, max_response: 4 }, group))[1]).toBeNull();
     }
   });
 
@@ -87,8 +77,8 @@ describe('judge', () => {
       [graded(0.2), graded(0.4), graded(0.9)],
       [graded(0), graded(0), graded(0)],
     ];
-    const forwards = groups.map((group, task) => advantages(judge(stage, task, group)));
-    const backwards = [2, 1, 0].map((task) => advantages(judge(stage, task, groups[task]!))).reverse();
+    const forwards = groups.map((group) => advantages(judge(stage, group)));
+    const backwards = [2, 1, 0].map((task) => advantages(judge(stage, groups[task]!))).reverse();
     expect(backwards).toEqual(forwards);
     expect(forwards[2]).toEqual([0, 0, 0]);
     for (const group of forwards)

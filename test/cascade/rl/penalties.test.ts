@@ -4,6 +4,7 @@ import type { Graded } from '../../../runner/cascade/grading.ts';
 import { applyPenalties } from '../../../runner/cascade/rl/penalties.ts';
 import type { PenaltyPolicy } from '../../../runner/cascade/rl/penalties.ts';
 import { judge } from '../../../runner/cascade/rl/judge.ts';
+import { sourceOf } from '../../support/source.ts';
 import { rolloutMetrics } from '../../../runner/cascade/rl/rollout-metrics.ts';
 
 const clean = 'So the answer is 4.';
@@ -31,6 +32,7 @@ const off: PenaltyPolicy = {
   length_control: 'off',
 };
 const prompts = ['What is 2 + 2?', 'What is 1 + 3?'];
+const place = { task: 0, mode: undefined };
 const penalised = (policy: Partial<PenaltyPolicy>, groups_P: readonly (readonly Graded[])[]) =>
   applyPenalties({ ...off, ...policy }, prompts, groups_P);
 const rewards = (policy: Partial<PenaltyPolicy>, groups_P: readonly (readonly Graded[])[]) =>
@@ -88,7 +90,7 @@ describe('language mixing', () => {
     expect(rewards({ language_mixing: 'minus_one', overlong: 'zero' }, long)).toEqual([[-1, 0, 1]]);
     const filtered = penalised({ language_mixing: 'minus_one', overlong: 'filter' }, long)[0]!;
     expect(filtered.map(({ inLoss }) => inLoss)).toEqual([false, false, true]);
-    expect(judge(0, filtered).rollouts_G.map(({ advantage }) => advantage === null)).toEqual([
+    expect(judge(filtered).rollouts_G.map(({ advantage }) => advantage === null)).toEqual([
       true,
       true,
       false,
@@ -143,8 +145,11 @@ describe('what is told about penalties', () => {
     const all = [[graded(1), graded(1, mixed), graded(-1, mixed), graded(null, mixed)], [graded(0)]];
     const metrics = (language_mixing: PenaltyPolicy['language_mixing']) =>
       rolloutMetrics(
-        penalised({ language_mixing }, all).map((group, task) => judge(task, group)),
-        { language_mixing },
+        penalised({ language_mixing }, all).map((group) => ({
+          ...judge(group),
+          ...place,
+          source: sourceOf([], { languageMixing: language_mixing }),
+        })),
       );
     // Of the four that are scored; the one that is worth -1 anyway is counted.
     expect(metrics('minus_one')['language_mixing']).toBe(0.5);

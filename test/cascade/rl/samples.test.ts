@@ -1,11 +1,19 @@
 // Which rollouts of a step are kept, and under which numbers.
 import { expect, it } from 'vitest';
 import type { JudgedGroup } from '../../../runner/cascade/rl/judge.ts';
+import { sourceOf } from '../../support/source.ts';
 import { chooseSamples } from '../../../runner/cascade/rl/samples.ts';
 
+const source = sourceOf([
+  { prompt: 'a', answer: '1' },
+  { prompt: 'b', answer: '2' },
+]);
+
 const group = (task: number, size: number): JudgedGroup => ({
+  source,
+  task,
+  mode: 'thinking',
   rollouts_G: Array.from({ length: size }, (_, g) => ({
-    task,
     rollout: {
       prompt: Int32Array.of(1),
       response: Int32Array.of(g),
@@ -22,12 +30,8 @@ const group = (task: number, size: number): JudgedGroup => ({
   std: 1,
 });
 
-const rows = [
-  { prompt: 'a', answer: '1' },
-  { prompt: 'b', answer: '2' },
-];
 const placesOf = (groups: readonly JudgedGroup[], count: number) =>
-  chooseSamples(groups, rows, count, 'thinking').map(({ task, rollout }) => [task, rollout]);
+  chooseSamples(groups, count).map(({ task, rollout }) => [task, rollout]);
 
 it('spreads over the groups of the step, and keeps no more than there are', () => {
   expect(placesOf([group(0, 4), group(1, 4)], 4)).toEqual([
@@ -41,12 +45,12 @@ it('spreads over the groups of the step, and keeps no more than there are', () =
 });
 
 it('says beside the grader’s parts which penalties changed the reward', () => {
-  const parts = chooseSamples([group(0, 2)], rows, 2, 'thinking').map((sample) => sample.parts);
+  const parts = chooseSamples([group(0, 2)], 2).map((sample) => sample.parts);
   expect(parts).toEqual([{ tests: 0 }, { tests: 1, language_mixing: -2 }]);
 });
 
 it('files them under the mode that was asked for', () => {
-  expect(chooseSamples([group(0, 1)], rows, 1, 'thinking')).toMatchObject([{ mode: 'thinking' }]);
+  expect(chooseSamples([group(0, 1)], 1)).toMatchObject([{ mode: 'thinking' }]);
 });
 
 it('numbers rollouts within their group where a batch that wraps asks one task twice', () => {

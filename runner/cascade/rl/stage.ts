@@ -1,0 +1,32 @@
+// An RL stage of any kind: its sources of tasks, opened and checked, and the loop over them. What tells the kinds apart is said in
+// the spec (api/contract/stages/): who grades, where tasks come from, which defaults.
+import type { ExpandedReinforcedStage } from '../../../api/contract/expand.ts';
+import { phasesOf, stepsOf } from '../../../api/contract/stages/phase.ts';
+import type { Grading } from '../grading.ts';
+import type { Policy } from '../policy.ts';
+import type { Datasets } from '../run.ts';
+import type { StageRun } from '../stage-run.ts';
+import { phaseAt } from './phase-at.ts';
+import { reinforce } from './reinforce.ts';
+import { openSources } from './source.ts';
+
+export interface ReinforcedOptions extends Grading {
+  readonly seed: number;
+  readonly samplesPerStep: number;
+}
+
+/** Throws DataError for rows that the stage could not use. */
+export function reinforcedStage(
+  policy: Policy,
+  stage: ExpandedReinforcedStage,
+  data: Datasets,
+  options: ReinforcedOptions,
+): StageRun {
+  const phases = phasesOf(stage);
+  const sources = openSources(policy, stage, data, options.means);
+  return {
+    steps: stepsOf(stage),
+    phaseOf: (step) => phaseAt(phases, step).index,
+    step: (step) => reinforce({ policy, stage, sources, phases, ...options }, step),
+  };
+}

@@ -53,7 +53,7 @@ export function eventLine({ body, attempt }: JobEvent): string | undefined {
     case 'stage_started':
       return `stage ${body.stage_index + 1}, ${body.stage}: ${body.steps} steps`;
     case 'stage_finished':
-      return `${body.stage} finished${body.cause == null ? '' : ` early: ${body.cause}`}`;
+      return `${body.stage} finished${body.cause === null || body.cause === undefined ? '' : ` early: ${body.cause}`}`;
     case 'gate':
       return `gate ${body.gate} after ${body.after}: ${body.metric} ${body.value.toFixed(3)} (${body.low.toFixed(3)} to ${body.high.toFixed(3)}), limit ${body.limit}: ${body.result}`;
     case 'evaluation':

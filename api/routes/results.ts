@@ -6,7 +6,7 @@ import type { MetricCursor } from '../../db/metrics/page.ts';
 import { metricsAfter } from '../../db/metrics/page.ts';
 import { listSamples } from '../../db/samples/list.ts';
 import type { Services } from '../context.ts';
-import { mode } from '../contract/event.ts';
+import { stepMode } from '../contract/event.ts';
 import { page } from '../contract/list.ts';
 import { jobId } from '../contract/names.ts';
 import { evaluation, metricPoint, sample } from '../contract/results.ts';
@@ -25,11 +25,11 @@ const int4 = z.coerce.number().int().min(0).max(2_147_483_647);
 const metricsQuery = z.object({
   key: z.string().min(1).max(100).optional(),
   stage: z.string().min(1).max(100).optional(),
-  mode: mode.optional(),
+  mode: stepMode.optional(),
   limit: z.coerce.number().int().min(1).max(10_000).default(1_000),
   after: z
     .string()
-    .regex(/^\d{1,15}:.{1,100}$/, 'the last_id of a page')
+    .regex(/^\d{1,15}:(non_thinking|thinking|half_half):.{1,100}$/, 'the last_id of a page')
     .optional(),
 });
 
@@ -94,7 +94,7 @@ export function resultRoutes({ db, store }: Services) {
       const { limit, after, ...filter } = c.req.valid('query');
       const rows = await metricsAfter(db, id, filter, cursorOf(after), limit + 1);
       return c.json(
-        pageFrom(rows, limit, metricView, (row) => `${row.seq}:${row.key}`),
+        pageFrom(rows, limit, metricView, (row) => `${row.seq}:${row.mode}:${row.key}`),
         200,
       );
     })
@@ -132,6 +132,6 @@ export function resultRoutes({ db, store }: Services) {
 
 function cursorOf(after: string | undefined): MetricCursor | undefined {
   if (after === undefined) return undefined;
-  const colon = after.indexOf(':');
-  return { seq: Number(after.slice(0, colon)), key: after.slice(colon + 1) };
+  const [seq, mode, ...key] = after.split(':');
+  return { seq: Number(seq), mode: stepMode.parse(mode), key: key.join(':') };
 }

@@ -50,10 +50,18 @@ interface Numbered {
   seq: number;
 }
 
+/** Of the whole batch under the step's mode, and of each of its halves under its own. */
 function metricsOf({ entry, seq }: Numbered) {
   if (entry.type !== 'step' && entry.type !== 'step_skipped') return [];
-  const { stage, phase, step, mode } = entry;
-  return Object.entries(entry.metrics).map(([key, value]) => ({ stage, phase, step, mode, key, value, seq }));
+  const { stage, phase, step, mode, metrics, modes = {} } = entry;
+  return [
+    { mode, metrics },
+    ...Object.entries(modes).map(([of, metrics]) => ({ mode: of as keyof typeof modes, metrics })),
+  ].flatMap((told) =>
+    Object.entries(told.metrics).map(([key, value]) => ({
+      ...{ stage, phase, step, mode: told.mode, key, value, seq },
+    })),
+  );
 }
 
 function evaluationsOf({ entry, seq }: Numbered) {

@@ -9,26 +9,47 @@ import { updatedOr } from '../stage-run.ts';
 import type { StepResult } from '../stage-run.ts';
 import { update } from '../update.ts';
 import { gather } from './gather.ts';
+import type { Gathered } from './gather.ts';
 import { judgeBatch } from './judge.ts';
-import type { Judged } from './judge.ts';
+import type { Judged, JudgedGroup } from './judge.ts';
 import { phaseAt } from './phase-at.ts';
-import { rolloutMetrics, samplerGap } from './rollout-metrics.ts';
+import { modeMetrics, rolloutMetrics, samplerGap } from './rollout-metrics.ts';
 import { chooseSamples } from './samples.ts';
 import type { Source } from './source.ts';
 import type { ReinforcedOptions } from './stage.ts';
+import type { TaskLines } from './task-lines.ts';
 
 export interface ReinforceOptions extends ReinforcedOptions {
   readonly policy: Policy;
   readonly stage: ExpandedReinforcedStage;
   readonly sources: readonly Source[];
   readonly phases: readonly Phase[];
+  /** Prompts of each source in a step. */
+  readonly sharesAt: (step: number) => readonly number[];
+  /** What the step takes its tasks from. */
+  readonly lines: TaskLines;
 }
 
 export async function reinforce(options: ReinforceOptions, step: number): Promise<StepResult> {
+  const { phase } = phaseAt(options.phases, step);
+  const gathered = await gather(options, phase, step);
+  const groups_P = judgeBatch(options.stage, phase, gathered.groups_P);
+  const result = await learn(options, { phase, step }, groups_P, gathered);
+  return {
+    ...result,
+    metrics: { ...result.metrics, ...gathered.metrics },
+    modes: modeMetrics(groups_P),
+    ended: gathered.ended,
+  };
+}
+
+async function learn(
+  options: ReinforceOptions,
+  { phase, step }: { readonly phase: Phase; readonly step: number },
+  groups_P: readonly JudgedGroup[],
+  { time_sample, time_score }: Gathered,
+): Promise<StepResult> {
   const { policy, stage, phases, samplesPerStep } = options;
-  const { phase } = phaseAt(phases, step);
-  const { groups_P: graded_P, time_sample, time_score } = await gather(options, phase, step);
-  const groups_P = judgeBatch(stage, phase, graded_P);
   const judged = groups_P.flatMap(({ rollouts_G }) => rollouts_G);
   const learnt = judged.filter(({ advantage, rollout }) => advantage !== null && rollout.response.length > 0);
   const samples = chooseSamples(groups_P, samplesPerStep);
@@ -56,8 +77,6 @@ export async function reinforce(options: ReinforceOptions, step: number): Promis
       ),
       tokens,
       tokens_per_s: tokens / (time_sample + time_score + time_train),
-      time_sample,
-      time_score,
       time_train,
     },
     samples,

@@ -8,7 +8,9 @@ import type { Datasets } from '../run.ts';
 import type { StageRun } from '../stage-run.ts';
 import { phaseAt } from './phase-at.ts';
 import { reinforce } from './reinforce.ts';
+import { sharesOf } from './shares.ts';
 import { openSources } from './source.ts';
+import { lineOptionsOf, TaskLines } from './task-lines.ts';
 
 export interface ReinforcedOptions extends Grading {
   readonly seed: number;
@@ -24,9 +26,24 @@ export function reinforcedStage(
 ): StageRun {
   const phases = phasesOf(stage);
   const sources = openSources(policy, stage, data, options.means);
+  const sharesAt = sharesOf(sources, stage.prompts_per_step);
+  const lineOptions = lineOptionsOf(stage, sources, options.seed);
+  let lines = TaskLines.first(lineOptions);
   return {
     steps: stepsOf(stage),
     phaseOf: (step) => phaseAt(phases, step).index,
-    step: (step) => reinforce({ policy, stage, sources, phases, ...options }, step),
+    begin: async (carried) => {
+      if (carried !== undefined) lines = TaskLines.from(lineOptions, carried.state);
+    },
+    step: async (step) => {
+      const taken = lines.copy();
+      const result = await reinforce(
+        { policy, stage, sources, phases, sharesAt, lines: taken, ...options },
+        step,
+      );
+      lines = taken;
+      return result;
+    },
+    carried: () => ({ state: lines.state }),
   };
 }

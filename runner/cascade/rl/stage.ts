@@ -7,6 +7,7 @@ import type { Policy } from '../policy.ts';
 import type { Datasets } from '../run.ts';
 import type { StageRun } from '../stage-run.ts';
 import { phaseAt } from './phase-at.ts';
+import { Reference } from './reference.ts';
 import { reinforce } from './reinforce.ts';
 import { openSources } from './source.ts';
 
@@ -24,9 +25,13 @@ export function reinforcedStage(
 ): StageRun {
   const phases = phasesOf(stage);
   const sources = openSources(policy, stage, data, options.means);
+  const reference = stage.kl > 0 ? new Reference(policy.learner) : undefined;
   return {
     steps: stepsOf(stage),
     phaseOf: (step) => phaseAt(phases, step).index,
-    step: (step) => reinforce({ policy, stage, sources, phases, ...options }, step),
+    begin: async (carried) => await reference?.open(carried),
+    step: (step) => reinforce({ policy, stage, sources, phases, reference, ...options }, step),
+    carried: () => ({ ...reference?.carried }),
+    end: () => reference?.close(),
   };
 }

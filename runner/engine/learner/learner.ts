@@ -15,6 +15,8 @@ import { LossScale } from '../optimizer/loss-scale.ts';
 import type { LossScaleState } from '../optimizer/loss-scale.ts';
 import { Scope } from '../ort/scope.ts';
 import type { Runtime } from '../ort/runtime.ts';
+import { frozen } from './frozen.ts';
+import type { Frozen } from './frozen.ts';
 import { headOf } from './head-definition.ts';
 import type { WeightedSequence } from './micro-batches.ts';
 import type { ParameterSet } from './parameter-set.ts';
@@ -56,6 +58,7 @@ export interface LearnerState {
 
 export class Learner implements Disposable {
   readonly config: DecoderConfig;
+  readonly #runtime: Runtime;
   readonly #store: ParameterStore;
   readonly #optimizer: AdamW;
   readonly #passes: Passes;
@@ -63,12 +66,14 @@ export class Learner implements Disposable {
   #lossScale: LossScale | undefined;
 
   private constructor(
+    runtime: Runtime,
     config: DecoderConfig,
     store: ParameterStore,
     optimizer: AdamW,
     passes: Passes,
     scope: Scope,
   ) {
+    this.#runtime = runtime;
     this.config = config;
     this.#store = store;
     this.#optimizer = optimizer;
@@ -94,7 +99,7 @@ export class Learner implements Disposable {
       );
       const optimizer = scope.own(await AdamW.create(runtime, store.optimized()));
       const passes = scope.own(new Passes(runtime, config, store, headOf(config, form), options));
-      return new Learner(config, store, optimizer, passes, scope);
+      return new Learner(runtime, config, store, optimizer, passes, scope);
     } catch (error) {
       scope[Symbol.dispose]();
       throw error;
@@ -220,6 +225,21 @@ export class Learner implements Disposable {
   async namedAdapters(): Promise<Weights | undefined> {
     const { adapters } = this.#store;
     return adapters && namedViews(adapters.layout, await adapters.read());
+  }
+
+  /**
+   * The model as it stands or, given what is trained as it stood then (weights or adapters by name), as it stood: it scores
+   * with this learner's precision and within its budgets, so that what has not changed scores the same.
+   */
+  async freeze(trained?: Weights): Promise<Frozen> {
+    const { form } = this.#store;
+    const model = {
+      config: this.config,
+      form,
+      weights: form.lora === undefined ? (trained ?? (await this.namedWeights())) : await this.namedWeights(),
+      adapters: form.lora && (trained ?? (await this.namedAdapters())),
+    };
+    return await frozen(this.#runtime, model, this.#passes.budget);
   }
 
   /** Gradients so far by name of what is trained, for tests and reports: on the cpu live views. */

@@ -6,7 +6,7 @@ import type { Outcome } from '../../api/contract/runner.ts';
 import type { Database } from '../connect.ts';
 import { appendEvents } from '../events/append.ts';
 import { attempts, jobs } from '../schema.ts';
-import { afterAttempt, asFailure, type Next } from './after-attempt.ts';
+import { afterAttempt, asFailure, isWanted, type Next } from './after-attempt.ts';
 import type { HeldJob } from './fence.ts';
 
 /** Returns where the job went. The event of a failed attempt comes before that of the state. */
@@ -15,7 +15,7 @@ export async function endAttempt(tx: Database, job: HeldJob, outcome: Outcome): 
   const held = { ...job, committed: closed.checkpoints > 0, otherwise: otherwiseOf(job) };
   const next = afterAttempt(held, outcome);
   const retryAt = new Date(closed.now.getTime() + next.delayMs);
-  if (outcome.type !== 'succeeded' && !(outcome.type === 'cancelled' && job.state === 'cancelling')) {
+  if (outcome.type !== 'succeeded' && !isWanted(job.state, outcome)) {
     const { reason, message } = asFailure(outcome);
     const retry_at = next.state === 'queued' ? retryAt.toISOString() : null;
     await appendEvents(tx, job.id, job.attempt, [{ type: 'attempt_failed', reason, message, retry_at }]);

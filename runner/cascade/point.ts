@@ -32,3 +32,8 @@ export interface Resumed extends Point {
 export class Paused extends Error {
   override readonly name = 'Paused';
 }
+
+/** Between two pieces of work, `where` says which. Throws Paused. */
+export function heedPause(host: { pauseAsked(): boolean }, where: string): void {
+  if (host.pauseAsked()) throw new Paused(`paused ${where}`);
+}

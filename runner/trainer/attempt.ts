@@ -11,7 +11,7 @@ import { readRows } from '../data/rows.ts';
 import { precisionOf } from '../engine/models/operand-choice.ts';
 import { createRuntime } from '../engine/ort/create.ts';
 import { Scope } from '../engine/ort/scope.ts';
-import type { FromTrainer, Inputs, StartMessage } from '../ipc.ts';
+import type { Inputs, StartMessage } from '../ipc.ts';
 import type { Means } from '../rewards/means.ts';
 import { checkGold } from './check-gold.ts';
 import { conditionsOf, differences } from './conditions.ts';
@@ -21,16 +21,18 @@ import { openPolicy } from './open-policy.ts';
 import type { OpenPolicy } from './open-policy.ts';
 import { dataOverlaps } from './data-overlap.ts';
 import { livelyClock, ProcessHost } from './process-host.ts';
+import type { Parent } from './process-host.ts';
 import { restore, snapshotContents } from './resume-state.ts';
 import { withSignsOfLife } from './signs-of-life.ts';
 
 /** `onHost` hands out the host as soon as it can take the supervisor's answers. */
 export async function runAttempt(
   start: StartMessage,
-  send: (message: FromTrainer) => void,
+  parent: Parent,
   onHost: (host: ProcessHost) => void,
 ): Promise<void> {
   const { claim, inputs, scratch, device } = start;
+  const { send } = parent;
   const scope = new Scope();
   let means: Means | undefined;
   try {
@@ -40,7 +42,7 @@ export async function runAttempt(
     const data = await readDatasets(start);
     means = await openMeans(claim.spec, runtime, inputs, scope);
     // Rows do not change: gold that an attempt before this one has checked is not asked about again.
-    if (inputs.resume === undefined) await checkGold(claim, data, means, outagePolicy(claim, send));
+    if (inputs.resume === undefined) await checkGold(claim, data, means, outagePolicy(claim, parent));
     const policy = scope.own(await openPolicy(runtime, claim, inputs, device));
     const { learner, tuning, files, choice, cacheTokens } = policy;
     const conditions = conditionsOf(runtime, {
@@ -53,7 +55,7 @@ export async function runAttempt(
       claim,
       scratch,
       conditions,
-      send,
+      parent,
       contents: (point, kind, carried) => snapshotContents({ learner, files, tuning }, point, kind, carried),
     });
     onHost(host);
@@ -80,12 +82,11 @@ export async function runAttempt(
 }
 
 /** Before there is a host. */
-function outagePolicy({ spec }: StartMessage['claim'], send: (message: FromTrainer) => void): OutagePolicy {
-  const alive = (): void => send({ type: 'alive' });
+function outagePolicy({ spec }: StartMessage['claim'], parent: Parent): OutagePolicy {
   return outageOf(spec, {
-    clock: livelyClock(alive),
-    emit: (entry) => send({ type: 'entry', entry }),
-    alive,
+    clock: livelyClock(parent),
+    emit: (entry) => parent.send({ type: 'entry', entry }),
+    alive: () => parent.send({ type: 'alive' }),
   });
 }
 

@@ -1,8 +1,9 @@
-// The one place where what went wrong in a trainer becomes a typed reason.
+// The one place where what ended a trainer before its time becomes an outcome, what went wrong a typed reason.
 import type { FailureReason } from '../../api/contract/job.ts';
 import type { Outcome } from '../../api/contract/runner.ts';
 import { Diverged } from '../cascade/diverged.ts';
 import { RewardUnavailable } from '../cascade/outage.ts';
+import { Paused } from '../cascade/point.ts';
 import { CheckpointCorrupt, ScratchFull } from '../checkpoint/error.ts';
 import { DataError } from '../data/error.ts';
 import { TensorTooLarge } from '../engine/learner/tensor-limit.ts';
@@ -24,6 +25,10 @@ const reasons: readonly (readonly [new (...args: never[]) => Error, FailureReaso
 
 /** What V8 says where the system gives it no memory for a typed array. */
 const allocationFailed = 'Array buffer allocation failed';
+
+/** Of whatever a run has thrown. */
+export const endOf = (error: unknown): Outcome =>
+  error instanceof Paused ? { type: 'paused' } : failedOutcome(error);
 
 /** Anything that no one foresaw is a crash: the attempt is tried again, and the log has the stack. */
 export function failedOutcome(error: unknown): Outcome {

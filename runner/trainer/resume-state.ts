@@ -38,7 +38,8 @@ export async function snapshotContents(
   carried: Carried,
 ): Promise<SnapshotContents> {
   const { firstMoment, secondMoment, stepCount, lossScale } = await learner.state();
-  const state: z.infer<typeof resumeState> = {
+  // Fields in the schema's order, whether a run has made them itself or read them from a checkpoint: the same bytes.
+  const state = resumeState.parse({
     stage_index: point.stageIndex,
     step: point.step,
     optimizer_steps: stepCount,
@@ -46,7 +47,7 @@ export async function snapshotContents(
     ...(tuning && { base_sha256: tuning.baseSha256 }),
     stage: carried.stage.state,
     evaluations: [...carried.evaluations],
-  };
+  } satisfies z.input<typeof resumeState>);
   const moments = new Map([
     [FIRST, { shape: [firstMoment.length], data: firstMoment }],
     [SECOND, { shape: [secondMoment.length], data: secondMoment }],

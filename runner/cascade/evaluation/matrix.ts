@@ -3,6 +3,7 @@
 import type { ExpandedSpec } from '../../../api/contract/expand.ts';
 import type { EvaluationCell } from '../../../api/contract/event.ts';
 import type { Grading } from '../grading.ts';
+import { heedPause } from '../point.ts';
 import type { Evaluated } from '../point.ts';
 import type { Policy } from '../policy.ts';
 import type { Datasets, Host } from '../run.ts';
@@ -48,11 +49,13 @@ export class Matrix {
   }
 
   async #cells(after: string): Promise<EvaluationCell[] | undefined> {
-    const { spec, policy, data, grading } = this.#options;
+    const { spec, policy, data, grading, host } = this.#options;
     if (spec.evaluate.suites.length === 0) return undefined;
     const cells = [];
-    for (const suite of spec.evaluate.suites)
+    for (const suite of spec.evaluate.suites) {
+      heedPause(host, `before suite ${suite.name}, evaluated after ${after}`);
       cells.push(...(await evaluateSuite(policy, suite, data, { seed: spec.seed, after, ...grading })));
+    }
     return cells;
   }
 }

@@ -9,6 +9,7 @@ import type { Progress } from '../../api/contract/job.ts';
 import type { SampleLine } from '../../api/contract/results.ts';
 import type { SftRow, Task } from '../../api/contract/task.ts';
 import type { Means } from '../rewards/means.ts';
+import { lookAtGates } from './evaluation/gates.ts';
 import { Matrix } from './evaluation/matrix.ts';
 import type { Grading } from './grading.ts';
 import { outageOf, RewardUnavailable } from './outage.ts';
@@ -72,12 +73,14 @@ export async function runCascade(
   const grading = { means, outage: outageOf(spec, host) };
   const stages = spec.stages.slice(first).map((stage) => prepare(stage, policy, data, grading, spec));
   const matrix = new Matrix({ spec, policy, data, grading, host }, from?.carried.evaluations);
+  const gates = { spec, host, matrix, passed: from?.passedGates ?? [] };
   const run = { spec, policy, host, matrix };
   if (from === undefined) await matrix.evaluate('initial');
   for (const [offset, stage] of stages.entries()) {
     const index = first + offset;
     await runStage(run, index, stage, index === from?.stageIndex ? from : undefined);
-    await matrix.evaluate(spec.stages[index]!.name);
+    const { name } = spec.stages[index]!;
+    lookAtGates(gates, name, await matrix.evaluate(name));
   }
 }
 
@@ -98,7 +101,7 @@ async function runStage(
 }
 
 async function runSteps(run: Run, stageIndex: number, stage: StageRun, done: number): Promise<void> {
-  const { spec, host, matrix } = run;
+  const { spec, host } = run;
   const { name } = spec.stages[stageIndex]!;
   host.emit({ type: 'stage_started', stage: name, stage_index: stageIndex, steps: stage.steps });
   const report = reporter(run, stageIndex, stage);
@@ -106,7 +109,6 @@ async function runSteps(run: Run, stageIndex: number, stage: StageRun, done: num
   for (let step = done + 1; step <= stage.steps && ended === undefined; step += 1) {
     const before = { stageIndex, step: step - 1 };
     await pauseIfAsked(run, stage, before);
-    await matrix.evaluateWithin(name, before.step);
     const result = await stepOrKeep(run, stage, before);
     await report(step, result);
     ({ ended } = result);
@@ -128,9 +130,10 @@ async function pauseIfAsked(run: Run, stage: StageRun, before: Point): Promise<v
   throw new Paused(`paused after step ${before.step} of stage ${run.spec.stages[before.stageIndex]!.name}`);
 }
 
-/** A step; where its rewards stay away, what has been learnt is kept before the run ends. */
+/** A step, and the evaluation before it where one is due; where rewards stay away, what has been learnt is kept. */
 async function stepOrKeep(run: Run, stage: StageRun, before: Point): Promise<StepResult> {
   try {
+    await run.matrix.evaluateWithin(run.spec.stages[before.stageIndex]!.name, before.step);
     return await stage.step(before.step + 1);
   } catch (error) {
     if (error instanceof RewardUnavailable && !isDue(run.spec, before.step))

@@ -24,8 +24,8 @@ const ofStep = {
 };
 
 /**
- * One evaluated cell of the stage x suite x mode matrix. `metric` is avg@k, pass@k, win_rate, points or loss, or of a reward model
- * accuracy, margin or length_correlation; low and high bound its 95 % interval over tasks.
+ * One evaluated cell of the stage x suite x mode matrix. `metric` is avg@k, pass@k, win_rate, points, points_share or loss, or
+ * of a reward model accuracy, margin or length_correlation; low and high bound its 95 % interval over tasks.
  */
 export const evaluationCell = z.object({
   suite: z.string(),

@@ -26,6 +26,8 @@ export interface Carried {
 export interface Resumed extends Point {
   readonly kind: PointKind;
   readonly carried: Carried;
+  /** Gates that have paused the run, and whose pause somebody has ended. */
+  readonly passedGates?: readonly number[];
 }
 
 /** The run was asked to pause, and what it had learnt is kept. */

@@ -9,6 +9,7 @@ import type { Progress } from '../../api/contract/job.ts';
 import type { SampleLine } from '../../api/contract/results.ts';
 import type { SftRow, Task } from '../../api/contract/task.ts';
 import type { Means } from '../rewards/means.ts';
+import { lookAtGates } from './evaluation/gates.ts';
 import { Matrix } from './evaluation/matrix.ts';
 import type { Grading } from './grading.ts';
 import { outageOf, RewardUnavailable } from './outage.ts';
@@ -72,12 +73,14 @@ export async function runCascade(
   const grading = { means, outage: outageOf(spec, host) };
   const stages = spec.stages.slice(first).map((stage) => prepare(stage, policy, data, grading, spec));
   const matrix = new Matrix({ spec, policy, data, grading, host }, from?.carried.evaluations);
+  const gates = { spec, host, matrix, passed: from?.passedGates ?? [] };
   const run = { spec, policy, host, matrix };
   if (from === undefined) await matrix.evaluate('initial');
   for (const [offset, stage] of stages.entries()) {
     const index = first + offset;
     await runStage(run, index, stage, index === from?.stageIndex ? from : undefined);
-    await matrix.evaluate(spec.stages[index]!.name);
+    const { name } = spec.stages[index]!;
+    lookAtGates(gates, name, await matrix.evaluate(name));
   }
 }
 

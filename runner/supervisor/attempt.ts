@@ -253,7 +253,8 @@ export class Attempt {
   }
 
   #expectExit(outcome: Outcome): void {
-    this.#outcome = outcome.type === 'failed' ? failed(outcome.reason, outcome.message) : outcome;
+    this.#outcome =
+      outcome.type === 'failed' ? { ...outcome, ...failed(outcome.reason, outcome.message) } : outcome;
     const { exitGraceMs, killGraceMs } = this.#options.timing;
     const trainer = this.#trainer!;
     void Promise.race([trainer.exited, delay(exitGraceMs, 'late', { ref: false })]).then((first) => {

@@ -97,7 +97,8 @@ async function resumePoint(
   conditions: Conditions,
 ): Promise<Resumed | undefined> {
   if (inputs.resume === undefined) {
-    if (claim.attempt > 1) host.emit({ type: 'rewound', stage: claim.spec.stages[0]!.name, to_step: 0 });
+    const first = claim.spec.stages[0]?.name;
+    if (claim.attempt > 1 && first !== undefined) host.emit({ type: 'rewound', stage: first, to_step: 0 });
     return undefined;
   }
   const checkpoint = await openCheckpoint(inputs.resume);
@@ -105,7 +106,7 @@ async function resumePoint(
   host.emit({ type: 'rewound', stage: checkpoint.manifest.stage, to_step: point.step });
   const differing = differences(checkpoint.manifest.conditions, conditions);
   if (differing.length > 0) host.emit({ type: 'resume_inexact', differences: differing });
-  return point;
+  return { ...point, passedGates: claim.passed_gates };
 }
 
 async function readDatasets({

@@ -2,6 +2,7 @@
 import type { FailureReason } from '../../api/contract/job.ts';
 import type { Outcome } from '../../api/contract/runner.ts';
 import { Diverged } from '../cascade/diverged.ts';
+import { GateFailed } from '../cascade/evaluation/gates.ts';
 import { RewardUnavailable } from '../cascade/outage.ts';
 import { Paused } from '../cascade/point.ts';
 import { CheckpointCorrupt, ScratchFull } from '../checkpoint/error.ts';
@@ -19,6 +20,7 @@ const reasons: readonly (readonly [new (...args: never[]) => Error, FailureReaso
   [TensorTooLarge, 'invalid_model'],
   [Diverged, 'diverged'],
   [RewardUnavailable, 'reward_unavailable'],
+  [GateFailed, 'gate_failed'],
   [ScratchFull, 'scratch_full'],
   [CheckpointCorrupt, 'store_unavailable'],
 ];
@@ -35,5 +37,10 @@ export function failedOutcome(error: unknown): Outcome {
   const known = reasons.find(([kind]) => error instanceof kind);
   const message = error instanceof Error ? error.message : String(error);
   const unforeseen = message === allocationFailed ? 'out_of_memory' : 'trainer_crashed';
-  return { type: 'failed', reason: known?.[1] ?? unforeseen, message: message.slice(0, 10_000) };
+  return {
+    type: 'failed',
+    reason: known?.[1] ?? unforeseen,
+    message: message.slice(0, 10_000),
+    ...(error instanceof GateFailed && { gate: error.gate }),
+  };
 }

@@ -48,11 +48,11 @@ export interface Datasets {
 }
 
 /** What every part of a run has at hand. */
-interface Run {
+export interface Run {
   readonly spec: ExpandedSpec;
-  readonly policy: Policy;
+  readonly learner: Policy['learner'];
   readonly host: Host;
-  readonly matrix: Matrix;
+  readonly matrix: Pick<Matrix, 'evaluations' | 'evaluate' | 'evaluateWithin'>;
 }
 
 /**
@@ -72,7 +72,13 @@ export async function runCascade(
   const grading = { means, outage: outageOf(spec, host) };
   const stages = spec.stages.slice(first).map((stage) => prepare(stage, policy, data, grading, spec));
   const matrix = new Matrix({ spec, policy, data, grading, host }, from?.carried.evaluations);
-  const run = { spec, policy, host, matrix };
+  await runStages({ spec, learner: policy.learner, host, matrix }, stages, from);
+}
+
+/** `stages` from that of `from` on. */
+export async function runStages(run: Run, stages: readonly StageRun[], from?: Resumed): Promise<void> {
+  const { spec, matrix } = run;
+  const first = from?.stageIndex ?? 0;
   if (from === undefined) await matrix.evaluate('initial');
   for (const [offset, stage] of stages.entries()) {
     const index = first + offset;
@@ -87,7 +93,7 @@ async function runStage(
   stage: StageRun,
   from: Resumed | undefined,
 ): Promise<void> {
-  if (from === undefined) await run.policy.learner.resetMoments();
+  if (from === undefined) await run.learner.resetMoments();
   if (from !== undefined && from.kind !== 'step') return;
   try {
     await stage.begin?.(from?.carried.stage);

@@ -3,6 +3,7 @@ import type { ExpandedSftStage } from '../../api/contract/expand.ts';
 import type { SftRow } from '../../api/contract/task.ts';
 import { batchOf } from '../data/order.ts';
 import { DataError } from '../data/error.ts';
+import { stepsOver } from './duration.ts';
 import { sftWeights } from './objective.ts';
 import type { TokenPair } from './objective.ts';
 import type { Policy } from './policy.ts';
@@ -18,11 +19,7 @@ export function sftStage(
   seed: number,
 ): StageRun {
   const pairs = rows.map((row, index) => tokenize(policy, stage, row, index));
-  const steps = stage.steps ?? stepsOf(stage.epochs ?? 1, rows.length, stage.batch);
-  if (steps > mostSteps)
-    throw new DataError(
-      `stage ${stage.name}, dataset ${stage.data}: ${stage.epochs} epochs of ${rows.length} rows are ${steps} steps, more than ${mostSteps}`,
-    );
+  const steps = stepsOver(rows.length, stage);
   const order = { seed, stage: stage.name, rows: rows.length, size: stage.batch };
   return {
     steps,
@@ -51,13 +48,6 @@ export function sftStage(
     },
   };
 }
-
-/** A step's number has 32 bits wherever it is written down. */
-const mostSteps = 2_147_483_647;
-
-/** Steps that pass over the rows `epochs` times at least: the last batch wraps. */
-const stepsOf = (epochs: number, rows: number, batch: number): number =>
-  Math.max(1, Math.ceil((epochs * rows) / batch - 1e-9));
 
 function tokenize(policy: Policy, stage: ExpandedSftStage, row: SftRow, index: number): TokenPair {
   const at = `stage ${stage.name}, dataset ${stage.data}, row ${index}`;

@@ -14,7 +14,7 @@ import { sampleGroups, truncationOf } from '../rollout.ts';
 import type { Datasets } from '../run.ts';
 
 /** Normal quantile of a two-sided 95 % interval. */
-const Z95 = 1.96;
+export const Z95 = 1.96;
 
 export interface EvaluationOptions extends Grading {
   readonly seed: number;

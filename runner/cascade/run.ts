@@ -49,11 +49,13 @@ export interface Datasets {
 }
 
 /** What every part of a run has at hand. */
-interface Run {
+export interface Run {
   readonly spec: ExpandedSpec;
-  readonly policy: Policy;
+  readonly learner: Policy['learner'];
   readonly host: Host;
-  readonly matrix: Matrix;
+  readonly matrix: Pick<Matrix, 'evaluations' | 'evaluateWithin'>;
+  /** At the end of a stage, and of the `initial` model; throws where the run must not go on from here. */
+  evaluate(after: string): Promise<void>;
 }
 
 /**
@@ -74,13 +76,19 @@ export async function runCascade(
   const stages = spec.stages.slice(first).map((stage) => prepare(stage, policy, data, grading, spec));
   const matrix = new Matrix({ spec, policy, data, grading, host }, from?.carried.evaluations);
   const gates = { spec, host, matrix, passed: from?.passedGates ?? [] };
-  const run = { spec, policy, host, matrix };
-  if (from === undefined) await matrix.evaluate('initial');
+  const evaluate = async (after: string): Promise<void> =>
+    lookAtGates(gates, after, await matrix.evaluate(after));
+  await runStages({ spec, learner: policy.learner, host, matrix, evaluate }, stages, from);
+}
+
+/** `stages` from that of `from` on. */
+export async function runStages(run: Run, stages: readonly StageRun[], from?: Resumed): Promise<void> {
+  const first = from?.stageIndex ?? 0;
+  if (from === undefined) await run.evaluate('initial');
   for (const [offset, stage] of stages.entries()) {
     const index = first + offset;
     await runStage(run, index, stage, index === from?.stageIndex ? from : undefined);
-    const { name } = spec.stages[index]!;
-    lookAtGates(gates, name, await matrix.evaluate(name));
+    await run.evaluate(run.spec.stages[index]!.name);
   }
 }
 
@@ -90,7 +98,7 @@ async function runStage(
   stage: StageRun,
   from: Resumed | undefined,
 ): Promise<void> {
-  if (from === undefined) await run.policy.learner.resetMoments();
+  if (from === undefined) await run.learner.resetMoments();
   if (from !== undefined && from.kind !== 'step') return;
   try {
     await stage.begin?.(from?.carried.stage);

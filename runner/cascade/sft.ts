@@ -3,6 +3,7 @@ import type { ExpandedSftStage } from '../../api/contract/expand.ts';
 import type { SftRow } from '../../api/contract/task.ts';
 import { batchOf } from '../data/order.ts';
 import { DataError } from '../data/error.ts';
+import { stepsOver } from './duration.ts';
 import { sftWeights } from './objective.ts';
 import type { Policy } from './policy.ts';
 import { answerPairs } from './prompt.ts';
@@ -23,11 +24,7 @@ export function sftStage(
     { format, maxLength, mode },
     `stage ${stage.name}, dataset ${stage.data}`,
   );
-  const steps = stage.steps ?? stepsOf(stage.epochs ?? 1, rows.length, stage.batch);
-  if (steps > mostSteps)
-    throw new DataError(
-      `stage ${stage.name}, dataset ${stage.data}: ${stage.epochs} epochs of ${rows.length} rows are ${steps} steps, more than ${mostSteps}`,
-    );
+  const steps = stepsOver(rows.length, stage);
   const order = { seed, stage: stage.name, rows: rows.length, size: stage.batch };
   return {
     steps,
@@ -56,13 +53,6 @@ export function sftStage(
     },
   };
 }
-
-/** A step's number has 32 bits wherever it is written down. */
-const mostSteps = 2_147_483_647;
-
-/** Steps that pass over the rows `epochs` times at least: the last batch wraps. */
-const stepsOf = (epochs: number, rows: number, batch: number): number =>
-  Math.max(1, Math.ceil((epochs * rows) / batch - 1e-9));
 
 function loss(sequences: readonly { weights_T: Float32Array }[], logProbs: readonly Float32Array[]): number {
   let total = 0;

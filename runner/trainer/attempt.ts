@@ -2,6 +2,7 @@
 import type { DatasetKind, RowOf, SftRow, Task } from '../../api/contract/task.ts';
 import { outageOf } from '../cascade/outage.ts';
 import type { OutagePolicy } from '../cascade/outage.ts';
+import { runRewardModel } from '../cascade/reward-model.ts';
 import { runCascade } from '../cascade/run.ts';
 import type { Resumed } from '../cascade/point.ts';
 import type { Datasets } from '../cascade/run.ts';
@@ -10,6 +11,7 @@ import { DataError } from '../data/error.ts';
 import { readRows } from '../data/rows.ts';
 import { precisionOf } from '../engine/models/operand-choice.ts';
 import { createRuntime } from '../engine/ort/create.ts';
+import type { Runtime } from '../engine/ort/runtime.ts';
 import { Scope } from '../engine/ort/scope.ts';
 import type { Inputs, StartMessage } from '../ipc.ts';
 import type { Means } from '../rewards/means.ts';
@@ -18,7 +20,8 @@ import { conditionsOf, differences } from './conditions.ts';
 import type { Conditions } from './conditions.ts';
 import { openMeans } from './open-means.ts';
 import { openPolicy } from './open-policy.ts';
-import type { OpenPolicy } from './open-policy.ts';
+import type { OpenModel } from './open-policy.ts';
+import { openRewardModel } from './open-reward-model.ts';
 import { dataOverlaps } from './data-overlap.ts';
 import { livelyClock, ProcessHost } from './process-host.ts';
 import type { Parent } from './process-host.ts';
@@ -43,8 +46,8 @@ export async function runAttempt(
     means = await openMeans(claim.spec, runtime, inputs, scope);
     // Rows do not change: gold that an attempt before this one has checked is not asked about again.
     if (inputs.resume === undefined) await checkGold(claim, data, means, outagePolicy(claim, parent));
-    const policy = scope.own(await openPolicy(runtime, claim, inputs, device));
-    const { learner, tuning, files, choice, cacheTokens } = policy;
+    const { model, run } = await openWork(start, runtime, scope);
+    const { learner, tuning, files, choice, cacheTokens } = model;
     const conditions = conditionsOf(runtime, {
       memoryBytes: learner.memoryBytes,
       cacheTokens,
@@ -60,7 +63,7 @@ export async function runAttempt(
     });
     onHost(host);
     if (inputs.resume === undefined) for (const entry of dataOverlaps(claim.spec, data)) host.emit(entry);
-    const from = await resumePoint(start, policy, host, conditions);
+    const from = await resumePoint(start, model, host, conditions);
     host.emit({
       type: 'computing',
       provider,
@@ -71,7 +74,7 @@ export async function runAttempt(
       cache_tokens: conditions.cache_tokens,
     });
     try {
-      await runCascade(claim.spec, policy, data, means, host, from);
+      await run(data, means, host, from);
     } finally {
       await host.settled();
     }
@@ -79,6 +82,29 @@ export async function runAttempt(
     await means?.close();
     scope[Symbol.dispose]();
   }
+}
+
+interface Work {
+  readonly model: OpenModel;
+  run(data: Datasets, means: Means, host: ProcessHost, from: Resumed | undefined): Promise<void>;
+}
+
+/** What the job trains, and how; `scope` ends it. */
+async function openWork(
+  { claim, inputs, device }: StartMessage,
+  runtime: Runtime,
+  scope: Scope,
+): Promise<Work> {
+  const { spec } = claim;
+  if (spec.type === 'reward_model') {
+    const model = scope.own(await openRewardModel(runtime, claim, inputs, device));
+    return { model, run: (data, _, host, from) => runRewardModel(spec, model, data, host, from) };
+  }
+  const policy = scope.own(await openPolicy(runtime, claim, inputs, device));
+  return {
+    model: policy,
+    run: (data, means, host, from) => runCascade(spec, policy, data, means, host, from),
+  };
 }
 
 /** Before there is a host. */
@@ -92,7 +118,7 @@ function outagePolicy({ spec }: StartMessage['claim'], parent: Parent): OutagePo
 
 async function resumePoint(
   { claim, inputs }: StartMessage,
-  { learner, tuning }: OpenPolicy,
+  { learner, tuning }: OpenModel,
   host: ProcessHost,
   conditions: Conditions,
 ): Promise<Resumed | undefined> {

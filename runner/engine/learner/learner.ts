@@ -24,6 +24,7 @@ import { ParameterStore } from './parameter-store.ts';
 import { Passes } from './passes.ts';
 import type { PassOptions } from './passes.ts';
 import { sequenceValues } from './sequence-values.ts';
+import type { SequenceValues } from './sequence-values.ts';
 import { tokenScores } from './token-scores.ts';
 import type { Scores } from './token-scores.ts';
 
@@ -150,14 +151,14 @@ export class Learner implements Disposable {
 
   /** Values [N] at the last tokens of N sequences, of a model with a scalar head. No gradient is touched. */
   async values(sequences: readonly Int32Array[]): Promise<Float32Array> {
-    return await sequenceValues(this.#passes, sequences);
+    return (await sequenceValues(this.#passes, sequences)).values_N;
   }
 
   /**
    * The same, and adds the gradient of a loss whose derivatives by the values are `cotangents` [N]. Where these depend on
    * the values, `values` gives them first.
    */
-  async valuesBackward(sequences: readonly Int32Array[], cotangents: Float32Array): Promise<Float32Array> {
+  async valuesBackward(sequences: readonly Int32Array[], cotangents: Float32Array): Promise<SequenceValues> {
     return await sequenceValues(this.#passes, sequences, this.#scaled(cotangents));
   }
 

@@ -68,7 +68,7 @@ export class Scorer implements Disposable {
 
   /** Values [N] at the last tokens of N sequences, of a model with a scalar head. */
   async values(sequences: readonly Int32Array[]): Promise<Float32Array> {
-    return await sequenceValues(this.#passes, sequences);
+    return (await sequenceValues(this.#passes, sequences)).values_N;
   }
 
   [Symbol.dispose](): void {

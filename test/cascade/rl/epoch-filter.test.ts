@@ -4,7 +4,7 @@ import { isListed, standingOf } from '../../../runner/cascade/rl/epoch-filter.ts
 import type { Standing } from '../../../runner/cascade/rl/epoch-filter.ts';
 import { TaskLine } from '../../../runner/cascade/rl/task-line.ts';
 
-const filter = { type: 'epoch', readmit_hard: 0.1, readmit_easy: 0.01 } as const;
+const filter = { type: 'epoch' as const, readmit_hard: 0.1, readmit_easy: 0.01 };
 
 describe('standingOf', () => {
   it.each<[string, (number | null)[], number, Standing | undefined]>([

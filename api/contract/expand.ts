@@ -4,6 +4,7 @@ import { z } from 'zod';
 import type { CodeLanguage, Grader } from './grader.ts';
 import { kindsGradedBy } from './grader.ts';
 import { datasetId, name } from './names.ts';
+import { omittedOf } from './presets/expand-preset.ts';
 import { languagesOf } from './proof.ts';
 import { domainOf, mixingOf, sourcesOf } from './sources.ts';
 import type { JobSpec } from './spec.ts';
@@ -63,6 +64,10 @@ export const expandedSpec = z
     type: z.enum(['cascade', 'sft', 'reward_model', 'evaluate']),
     model: model.safeExtend({ tuning: expandedTuning }),
     stages: z.array(expandedStage),
+    omitted: z
+      .array(z.strictObject({ name: z.string(), why: z.string() }))
+      .optional()
+      .describe('with a preset: its stages, or parts of them, that do not run'),
     evaluate: cascadeSpec.shape.evaluate.unwrap().extend({ suites: z.array(expandedSuite) }),
   })
   .meta({ id: 'ExpandedSpec' });
@@ -194,6 +199,7 @@ export function filledSpec(spec: JobSpec, dataOf: (data: string) => string = (da
     gates: spec.type === 'cascade' ? spec.gates : [],
     model: { ...spec.model, tuning: expandTuning(spec.model.tuning) },
     stages: stagesOf(spec).map(({ stage }) => filledStage(stage, dataOf)),
+    ...omittedFrom(spec),
     evaluate: {
       ...evaluate,
       suites: evaluate.suites.map((entry) => ({
@@ -204,6 +210,11 @@ export function filledSpec(spec: JobSpec, dataOf: (data: string) => string = (da
     },
   };
 }
+
+const omittedFrom = (spec: JobSpec): Pick<ExpandedSpec, 'omitted'> =>
+  spec.type === 'cascade' && spec.preset !== undefined
+    ? { omitted: omittedOf(spec.preset, spec.stages) }
+    : {};
 
 function filledStage(stage: Placed['stage'], dataOf: (data: string) => string) {
   const named = { name: stage.name ?? stage.kind, domain: domainOf(stage) };

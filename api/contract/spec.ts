@@ -6,11 +6,14 @@ import { gateFaults } from './gate-faults.ts';
 import { modelShape } from './model-shape.ts';
 import { modeFaults } from './modes.ts';
 import { accelerator, checkpointId, duration, labels, name } from './names.ts';
+import { expandPreset } from './presets/expand-preset.ts';
+import { presetNames } from './presets/presets.ts';
 import { stage } from './stage.ts';
 import { count } from './stages/common.ts';
 import type { Rule } from './stages/common.ts';
 import { rewardModelStage } from './stages/reward-model.ts';
 import { sftStage } from './stages/sft.ts';
+import { inOrder } from './stages-of.ts';
 import { suite } from './suite.ts';
 import { moduleOfLesserRank, tuning } from './tuning.ts';
 
@@ -126,6 +129,14 @@ export const cascadeSpec = z
   .strictObject({
     type: z.literal('cascade'),
     ...envelope,
+    preset: z
+      .enum(presetNames)
+      .optional()
+      .describe(
+        'a published cascade, expanded first: each of stages then names one of its stages by `name` and gives what the preset cannot ' +
+          'know (data; graders and reward models where it needs them). `kind` and the published values may be left out; what is posted ' +
+          'wins, objects merge, arrays replace. The order is the preset’s; its stages that are not posted are listed as omitted',
+      ),
     stages: z.array(stage).min(1).max(100),
     gates: z.array(gate).max(100).default([]),
   })
@@ -136,7 +147,7 @@ export const cascadeSpec = z
   .refine(...suiteNames)
   .superRefine((spec, context) => {
     const stages = spec.stages.map((part, index) => ({ path: ['stages', index], part }));
-    refuse([...modeFaults(spec, stages), ...gateFaults(spec)], context);
+    refuse([...modeFaults(spec, stages), ...gateFaults({ ...spec, stages: inOrder(spec) })], context);
   });
 
 export const sftSpec = z
@@ -173,10 +184,24 @@ export const evaluateSpec = z
     refuse(modeFaults(spec, []), context);
   });
 
+/** Without gaps: what a preset gives stands in its stages. */
+const wholeSpec = z.discriminatedUnion('type', [cascadeSpec, sftSpec, rewardModelSpec, evaluateSpec]);
+
 export const jobSpec = z
-  .discriminatedUnion('type', [cascadeSpec, sftSpec, rewardModelSpec, evaluateSpec])
+  .preprocess((posted, context) => {
+    const { spec, faults } = expandPreset(posted);
+    refuse(faults, context);
+    return spec;
+  }, wholeSpec)
   .meta({ id: 'JobSpec' });
+
 /** As a client posts it. */
-export type JobSpecInput = z.input<typeof jobSpec>;
+export type JobSpecInput = z.input<typeof wholeSpec>;
+type CascadeInput = Extract<JobSpecInput, { type: 'cascade' }>;
+/** The same with a preset: what a stage says of a field stands over what the preset's stage of its name says. */
+export type PresetSpecInput = Omit<CascadeInput, 'stages' | 'preset'> & {
+  preset: NonNullable<CascadeInput['preset']>;
+  stages: ({ name: string } & Record<string, unknown>)[];
+};
 /** With every default filled in; `data` may still be a name. */
 export type JobSpec = z.infer<typeof jobSpec>;

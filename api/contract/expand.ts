@@ -2,7 +2,7 @@
 // name filled in, datasets by id. Pure; the row keeps the result, so a running job never sees new defaults.
 import { z } from 'zod';
 import type { CodeLanguage, Grader } from './grader.ts';
-import { kindsGradedBy } from './grader.ts';
+import { kindsCompared, kindsGradedBy } from './grader.ts';
 import { datasetId, name } from './names.ts';
 import { omittedOf } from './presets/expand-preset.ts';
 import { languagesOf } from './proof.ts';
@@ -107,7 +107,8 @@ export function dataReferences(spec: JobSpec): DataReference[] {
   const suites = spec.evaluate.suites.map((entry, index): DataReference => {
     const at = { pointer: `/evaluate/suites/${index}/data`, data: entry.data };
     if (entry.measure === 'loss') return { ...at, kinds: ['sft'] };
-    return { ...at, kinds: kindsGradedBy(entry.grader), grader: entry.grader };
+    const kinds = entry.measure === 'win_rate' ? kindsCompared(entry.grader) : kindsGradedBy(entry.grader);
+    return { ...at, kinds, grader: entry.grader };
   });
   return [...stagesOf(spec).flatMap(stageReferences), ...suites];
 }
@@ -132,6 +133,27 @@ export function graderReferences(spec: JobSpec): GraderReference[] {
     entry.measure === 'loss' ? [] : [{ pointer: `/evaluate/suites/${index}/grader`, grader: entry.grader }],
   );
   return [...stages, ...suites];
+}
+
+export interface RewardModelReference {
+  /** JSON pointer into the posted spec. */
+  readonly pointer: string;
+  /** A checkpoint. */
+  readonly model: string;
+}
+
+/** Of one grader. */
+export const rewardModelsIn = ({ pointer, grader }: GraderReference): RewardModelReference[] =>
+  grader.type === 'preference' ? [{ pointer: `${pointer}/model`, model: grader.model }] : [];
+
+/** Every checkpoint that a spec scores with, with where it names it. */
+export function rewardModelReferences(spec: JobSpec): RewardModelReference[] {
+  const ofInstructions = stagesOf(spec).flatMap(({ pointer, stage }) =>
+    stage.kind === 'instruction' && stage.reward_model !== undefined
+      ? [{ pointer: `${pointer}/reward_model`, model: stage.reward_model }]
+      : [],
+  );
+  return [...graderReferences(spec).flatMap(rewardModelsIn), ...ofInstructions];
 }
 
 type Graded = Pick<ExpandedSpec, 'stages' | 'evaluate'>;

@@ -1,6 +1,7 @@
 // Job specs as posted. Unknown fields are refused; every default is written here or in stages/, so that the
 // expanded spec kept with the job is `jobSpec.parse(posted)` with names filled in (expand.ts).
 import { z } from 'zod';
+import { coverageFaults, filterFaults, suiteFaults } from './fit-faults.ts';
 import { gate } from './gate.ts';
 import { gateFaults } from './gate-faults.ts';
 import { modelShape } from './model-shape.ts';
@@ -61,6 +62,15 @@ export const model = z
       });
   });
 
+interface Fault {
+  readonly path: readonly (string | number)[];
+  readonly message: string;
+}
+
+const refuse = (faults: readonly Fault[], context: z.RefinementCtx): void => {
+  for (const { path, message } of faults) context.addIssue({ code: 'custom', message, path: [...path] });
+};
+
 const envelope = {
   name: name.optional(),
   seed: z.number().int().min(0).max(Number.MAX_SAFE_INTEGER).default(0),
@@ -69,7 +79,10 @@ const envelope = {
     .strictObject({
       after: z.literal('stage').default('stage').describe('before the first stage and after every stage'),
       every_steps: count.optional().describe('within stages, too'),
-      suites: z.array(suite).default([]),
+      suites: z
+        .array(suite)
+        .default([])
+        .superRefine((suites, context) => refuse(suiteFaults(suites), context)),
     })
     .prefault({}),
   checkpoints: z.strictObject({ every_steps: count.default(50) }).prefault({}),
@@ -109,15 +122,6 @@ const envelope = {
     .prefault({}),
 };
 
-interface Fault {
-  readonly path: readonly (string | number)[];
-  readonly message: string;
-}
-
-const refuse = (faults: readonly Fault[], context: z.RefinementCtx): void => {
-  for (const { path, message } of faults) context.addIssue({ code: 'custom', message, path: [...path] });
-};
-
 const unique = (names: readonly string[]) => new Set(names).size === names.length;
 
 const suiteNames: Rule<{ evaluate: { suites: { name: string }[] } }> = [
@@ -147,7 +151,16 @@ export const cascadeSpec = z
   .refine(...suiteNames)
   .superRefine((spec, context) => {
     const stages = spec.stages.map((part, index) => ({ path: ['stages', index], part }));
-    refuse([...modeFaults(spec, stages), ...gateFaults({ ...spec, stages: inOrder(spec) })], context);
+    const fits = stages.flatMap(({ path, part }) =>
+      [...filterFaults(part), ...coverageFaults(part, spec.evaluate.suites)].map((fault) => ({
+        ...fault,
+        path: [...path, ...fault.path],
+      })),
+    );
+    refuse(
+      [...modeFaults(spec, stages), ...fits, ...gateFaults({ ...spec, stages: inOrder(spec) })],
+      context,
+    );
   });
 
 export const sftSpec = z

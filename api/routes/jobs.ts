@@ -6,7 +6,7 @@ import { cancelJob } from '../../db/queue/cancel.ts';
 import { pauseJob } from '../../db/queue/pause.ts';
 import { resumeJob } from '../../db/queue/resume.ts';
 import type { Services } from '../context.ts';
-import { expandedSpec } from '../contract/expand.ts';
+import { expandedSpec, rewardModelReferences } from '../contract/expand.ts';
 import type { JobDetail } from '../contract/job.ts';
 import { job, jobDetail, jobState } from '../contract/job.ts';
 import { page, pageQuery } from '../contract/list.ts';
@@ -18,6 +18,7 @@ import { theJob } from '../jobs/find.ts';
 import { memoryCondition } from '../jobs/memory.ts';
 import { reachModel } from '../jobs/reach-model.ts';
 import { resolveSpec } from '../jobs/resolve.ts';
+import { reachRewardModels } from '../jobs/reward-models.ts';
 import { allow } from '../middleware/auth.ts';
 import { jsonBody } from '../middleware/body.ts';
 import { json, jsonRequest, newRouter, problemAnswers, security } from '../openapi.ts';
@@ -143,9 +144,14 @@ export function jobRoutes(services: Services) {
         request: ['POST /v1/jobs', posted],
       };
       const model = await reachModel(services, projectId, spec);
+      const rewardModels = await reachRewardModels(services, projectId, rewardModelReferences(spec));
       const answer = await answerOnce(db, keyed, async (tx) => {
-        const expanded = await resolveSpec(tx, projectId, spec, { ...model, allowPrivateAddresses });
-        const minMemoryGb = await memoryCondition(tx, projectId, spec, model.sizes);
+        const expanded = await resolveSpec(tx, projectId, spec, {
+          positions: model.positions,
+          allowPrivateAddresses,
+          rewardModels,
+        });
+        const minMemoryGb = await memoryCondition(tx, projectId, spec, model.sizes, rewardModels.sizes);
         const asPosted = JSON.parse(posted) as JobSpecInput;
         const row = await insertJob(tx, { projectId, spec: asPosted, expanded, minMemoryGb });
         return { status: 201, body: jobDetailView(row) };

@@ -156,7 +156,9 @@ describe('an attempt', () => {
     for await (const point of client.all((query) => client.metrics(id, { ...query, limit: 1 })))
       points.push(point.key);
     expect(points).toEqual(['loss', 'reward']);
-    expect((await client.evaluations(id)).data).toEqual([{ ...cell, after: 'initial', attempt: 1 }]);
+    expect((await client.evaluations(id)).data).toEqual([
+      { ...cell, after: 'initial', step: null, attempt: 1 },
+    ]);
     const samples = (await client.samples(id, { stage: 'math', step: 1 })).data;
     expect(samples.map(({ task, response }) => [task, response]).sort()).toEqual([
       [0, 'answer 0'],

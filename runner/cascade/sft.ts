@@ -2,7 +2,6 @@
 import type { ExpandedSftStage } from '../../api/contract/expand.ts';
 import type { SftRow } from '../../api/contract/task.ts';
 import { batchOf } from '../data/order.ts';
-import { DataError } from '../data/error.ts';
 import { stepsOver } from './duration.ts';
 import { sftWeights } from './objective.ts';
 import type { Policy } from './policy.ts';

@@ -36,8 +36,8 @@ export function reinforcedStage(
     steps: stepsOf(stage),
     phaseOf: (step) => phaseAt(phases, step).index,
     async begin(carried) {
-      if (carried !== undefined) lines = TaskLines.from(lineOptions, carried.state);
       await reference?.open(carried);
+      if (carried !== undefined) lines = TaskLines.from(lineOptions, carried.state);
     },
     async step(step) {
       // A step that rewards stayed away from has taken no task.

@@ -29,18 +29,21 @@ export interface Machine {
   readonly provider: Provider;
   /** Bytes of the device, of RAM on cpu; undefined: the RAM that there is. */
   readonly memoryBytes?: number | undefined;
+  /** Whole models that lie beside the policy without being trained: the reference of a KL penalty. */
+  readonly frozenModels?: number;
 }
 
 /** Of a policy that is trained and sampled; `lora` where adapters alone are trained. */
 export function memoryBudgets(
   config: DecoderConfig,
   lora: LoraConfig | undefined,
-  { provider, memoryBytes = availableMemory() }: Machine,
+  { provider, memoryBytes = availableMemory(), frozenModels = 0 }: Machine,
 ): MemoryBudgets {
   const model = parameterLayout(config);
   const trained = lora === undefined ? model : adapterLayout(config, lora);
   const weights =
-    bytesPerTrained * trained.parameterCount + (lora === undefined ? 0 : f32 * model.parameterCount);
+    bytesPerTrained * trained.parameterCount +
+    f32 * model.parameterCount * (frozenModels + (lora === undefined ? 0 : 1));
   const usable = provider === 'cpu' ? memoryBytes : usableShare * memoryBytes - spareBytes(trained);
   const left = Math.max(0, usable - weights);
   return {

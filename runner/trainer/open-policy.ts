@@ -1,5 +1,6 @@
 // The policy of an attempt: model files become a learner and a sampler where the runtime computes. What was read into memory
 // for that is let go of: after this the weights exist once.
+import { isReinforced } from '../../api/contract/expand.ts';
 import type { Claim } from '../../api/contract/runner.ts';
 import type { Policy } from '../cascade/policy.ts';
 import type { ModelFileName } from '../checkpoint/model-files.ts';
@@ -51,7 +52,11 @@ export async function openPolicy(
     );
   const tuning = await loadTuning(spec, model, inputs.resume);
   const choice = await chooseOperands(runtime);
-  const budgets = memoryBudgets(model.config, tuning?.lora, trainerMachine(device));
+  const budgets = memoryBudgets(model.config, tuning?.lora, {
+    ...trainerMachine(device),
+    // Of all stages, so that every attempt cuts its batches alike, whichever stage it begins with.
+    frozenModels: spec.stages.some((stage) => isReinforced(stage) && stage.kl > 0) ? 1 : 0,
+  });
   const scope = new Scope();
   try {
     const { operands } = choice;

@@ -26,6 +26,12 @@ describe('memory budgets', () => {
     expect(of(141).activationBytes).toBe(2 ** 35);
   });
 
+  it('make room for the reference of a KL penalty', () => {
+    const device = { provider: 'cuda', memoryBytes: 24 * GB } as const;
+    // 2.4 GB more of weights: half of what is left falls below 2^32.
+    expect(memoryBudgets(small, undefined, { ...device, frozenModels: 1 }).activationBytes).toBe(2 ** 31);
+  });
+
   it.each(['cpu', 'webgpu', 'cuda'] as const)('hold together within what weights leave on %s', (provider) => {
     for (const [config, tuning] of [
       [small, undefined],

@@ -4,6 +4,7 @@
 import type { ExpandedReinforcedStage } from '../../../api/contract/expand.ts';
 import type { Phase } from '../../../api/contract/stages/phase.ts';
 import type { WeightedSequence } from '../../engine/learner/micro-batches.ts';
+import type { Policy } from '../policy.ts';
 import { updatedOr } from '../stage-run.ts';
 import type { StepResult } from '../stage-run.ts';
 import { update } from '../update.ts';
@@ -21,6 +22,7 @@ import { weigh } from './weigh.ts';
 import type { Weighing } from './weigh.ts';
 
 export interface ReinforceOptions extends ReinforcedOptions, Weighing {
+  readonly policy: Policy;
   readonly stage: ExpandedReinforcedStage;
   readonly sources: readonly Source[];
   readonly phases: readonly Phase[];

@@ -9,7 +9,7 @@ import { klPull } from './kl.ts';
 import type { Reference } from './reference.ts';
 
 export interface Weighing {
-  readonly policy: Policy;
+  readonly policy: Pick<Policy, 'learner'>;
   readonly stage: Pick<ExpandedReinforcedStage, 'loss' | 'kl'>;
   /** Open; of a stage with a KL penalty. */
   readonly reference: Reference | undefined;

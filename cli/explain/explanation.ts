@@ -1,7 +1,7 @@
-// What `explain` says of a spec, as data: the expanded spec with its defaults, lengths, tokens of a step, memory on each
+// What `explain` says of a spec, as data: the expanded spec with its defaults and their sources, lengths, tokens of a step, memory on each
 // accelerator, and which registered runners could hold it.
 import type { Client } from '../../api/client.ts';
-import { defaultedFields } from '../../api/contract/defaults.ts';
+import { defaultsOf } from '../../api/contract/default-sources.ts';
 import { filledSpec } from '../../api/contract/expand.ts';
 import type { Issue } from '../../api/contract/issues.ts';
 import { lengthIssues, lengthsOf, stepTokens } from '../../api/contract/memory/lengths.ts';
@@ -10,29 +10,31 @@ import { gigabytes, memoryIssue } from '../../api/contract/memory/need.ts';
 import { parameterCount } from '../../api/contract/memory/parameters.ts';
 import { specNeed } from '../../api/contract/memory/spec-need.ts';
 import { accelerator } from '../../api/contract/names.ts';
-import type { JobSpec, JobSpecInput } from '../../api/contract/spec.ts';
+import type { JobSpec, JobSpecInput, PresetSpecInput } from '../../api/contract/spec.ts';
 import { jobSpec } from '../../api/contract/spec.ts';
 import { runnersFor } from '../runners-for.ts';
-import { knownModel } from './model.ts';
+import { knownModel, knownRewardModels } from './model.ts';
 
 export type Explanation = Awaited<ReturnType<typeof explain>>;
 
 /** `client`: undefined where no service answers; what only it knows is then null. */
-export async function explain(posted: JobSpecInput, client: Client | undefined) {
+export async function explain(posted: JobSpecInput | PresetSpecInput, client: Client | undefined) {
   const spec = jobSpec.parse(posted);
-  const expanded = filledSpec(spec);
+  const { omitted = [], ...expanded } = filledSpec(spec);
   const { sizes, positions, missing } = await knownModel(spec, client);
   const { trained, sampled, limits } = lengthsOf(spec, positions);
+  const rewardModels = await knownRewardModels(spec, client);
   const needs =
     sizes === undefined
       ? []
-      : accelerator.options.map((kind) => specNeed(spec, sizes, { accelerator: kind }));
+      : accelerator.options.map((kind) => specNeed(spec, sizes, { accelerator: kind, rewardModels }));
   const need = needs.find((one) => one.accelerator === spec.resources.accelerator);
   const runners = client === undefined ? null : await fittingRunners(client, spec, need);
   return {
     schema: 1,
     spec: expanded,
-    defaults: defaultedFields(posted, expanded),
+    defaults: defaultsOf(posted, expanded),
+    omitted,
     model: sizes === undefined ? null : { ...sizes, parameters: parameterCount(sizes) },
     missing: missing ?? null,
     lengths: { trained, sampled, limits },

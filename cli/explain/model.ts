@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import type { Client } from '../../api/client.ts';
+import { rewardModelReferences } from '../../api/contract/expand.ts';
 import { ownSizes } from '../../api/contract/memory/spec-need.ts';
 import type { ModelSizes } from '../../api/contract/model-shape.ts';
 import { modelSizes, sizesOfShape } from '../../api/contract/model-shape.ts';
@@ -33,6 +34,22 @@ export async function knownModel(spec: JobSpec, client: Client | undefined): Pro
   } catch (error) {
     return { missing: `the model's sizes: ${(error as Error).message}` };
   }
+}
+
+/** Of the checkpoints that score, those that a service answers for; the others are left out. */
+export async function knownRewardModels(
+  spec: JobSpec,
+  client: Client | undefined,
+): Promise<ReadonlyMap<string, ModelSizes>> {
+  const found = new Map<string, ModelSizes>();
+  if (client === undefined) return found;
+  for (const id of new Set(rewardModelReferences(spec).map(({ model }) => model)))
+    try {
+      found.set(id, parseSizes(await (await client.checkpointFile(id, 'config.json')).text(), id));
+    } catch {
+      // Said to be not counted, by its name.
+    }
+  return found;
 }
 
 const known = (sizes: ModelSizes): KnownModel => ({ sizes, positions: sizes.maxPositions });

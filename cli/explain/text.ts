@@ -6,7 +6,11 @@ import type { Explanation } from './explanation.ts';
 
 export function explanationText(explanation: Explanation): string[] {
   return [
-    ...section('spec, * marks defaults', specLines(explanation)),
+    ...section('spec, * marks defaults, with where they come from', specLines(explanation)),
+    ...section(
+      `of ${explanation.spec.preset} is left out`,
+      table(explanation.omitted.map(({ name, why }) => [name, why])),
+    ),
     ...section('longest sequences, prompts of one token counted', lengthLines(explanation)),
     ...section('a step, at most', stepLines(explanation)),
     ...section('memory at least, GB of 10^9 bytes, by accelerator', memoryLines(explanation)),
@@ -22,13 +26,19 @@ const section = (title: string, lines: readonly string[]): string[] =>
   lines.length === 0 ? [] : [title, ...lines.map((line) => `  ${line}`), ''];
 
 function specLines({ spec, defaults }: Explanation): string[] {
-  const isDefault = new Set(defaults);
-  const rows = [...leaves(spec)].map(({ pointer, value }) => [
-    isDefault.has(pointer) ? '*' : ' ',
+  const sources = new Map(defaults.map(({ pointer, source }) => [pointer, source]));
+  const rows = [...leaves(spec)].map(({ pointer, value }) => ({
     pointer,
-    JSON.stringify(value),
-  ]);
-  return table(rows);
+    text: JSON.stringify(value),
+    source: sources.get(pointer),
+  }));
+  // What was posted may be long, and has no source to align.
+  const width = Math.max(0, ...rows.map(({ text, source }) => (source === undefined ? 0 : text.length)));
+  return table(
+    rows.map(({ pointer, text, source }) =>
+      source === undefined ? [' ', pointer, text] : ['*', pointer, `${text.padEnd(width)}  ${source}`],
+    ),
+  );
 }
 
 function lengthLines({ lengths }: Explanation): string[] {

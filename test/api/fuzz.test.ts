@@ -162,6 +162,13 @@ async function seedRequests(): Promise<Seed[]> {
     ...(await seedErrands(runner)),
     { path: '/v1/jobs', valid: spec() },
     {
+      path: '/v1/jobs',
+      valid: spec({
+        preset: 'nemotron-cascade-8b',
+        stages: [{ name: 'math', data: 'math', steps: 1, max_response: 8, optimizer: { eps: 1e-6 } }],
+      }),
+    },
+    {
       path: '/v1/runner/register',
       valid: { protocol: 1, name: 'f', accelerator: 'cpu', memory_gb: 1, labels: { a: 'b' }, version: '1' },
     },

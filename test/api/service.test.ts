@@ -2,6 +2,7 @@
 // ids, and logs that hold no key. With the database or the store away, every answer is the documented 503.
 import { beforeAll, describe, expect, test } from 'vitest';
 import { pino } from 'pino';
+import { presets } from '../../api/contract/presets/presets.ts';
 import type { Problem } from '../../api/contract/problem.ts';
 import { createApp } from '../../api/app.ts';
 import { connect } from '../../db/connect.ts';
@@ -24,6 +25,18 @@ describe('OpenAPI', () => {
     openapi: string;
     paths: Record<string, Record<string, { responses: Record<string, unknown>; security?: unknown }>>;
   }
+
+  test('describes presets where jobs are posted', async () => {
+    const text = await (await api.request('GET', '/openapi.json', { key: null })).text();
+    const { components } = JSON.parse(text) as {
+      components: { schemas: Record<string, { oneOf?: object[] }> };
+    };
+    expect(components.schemas['JobSpec']?.oneOf?.[0]).toMatchObject({
+      properties: {
+        preset: { enum: Object.keys(presets), description: expect.stringContaining('omitted') as string },
+      },
+    });
+  });
 
   test('names every route that there is, with its problems', async () => {
     const document = (await (await api.request('GET', '/openapi.json', { key: null })).json()) as Document;

@@ -59,7 +59,9 @@ describe('the example', () => {
   it('is printed whole, with its defaults marked, lengths, steps and memory', async () => {
     const { code, stdout, stderr } = await runCli(['explain', digits, '--data-dir', dir.path]);
     expect([code, stderr]).toEqual([0, '']);
-    expect(stdout).toMatch(/^ {2}\* {2}\/stages\/0\/max_length +16384$/m);
+    expect(stdout).toMatch(
+      /^ {2}\* {2}\/stages\/0\/max_length +16384 +Nemotron-Cascade, Table 14, stage 1$/m,
+    );
     expect(stdout).toMatch(/^ {5}\/stages\/0\/batch +64$/m);
     expect(stdout).toMatch(/^ {2}\/stages\/0\/max_length +2048 tokens +trained$/m);
     expect(stdout).toMatch(/^ {2}math +512 sequences +12288 tokens/m);
@@ -71,8 +73,8 @@ describe('the example', () => {
   it('as JSON has the same', async () => {
     const { said } = await explained(digits);
     expect(said.schema).toBe(1);
-    expect(said.defaults).toContain('/resources/accelerator');
-    expect(said.defaults).not.toContain('/stages/0/lr');
+    expect(said.defaults).toContainEqual({ pointer: '/resources/accelerator', source: 'our choice' });
+    expect(said.defaults.map(({ pointer }) => pointer)).not.toContain('/stages/0/lr');
     expect(said.memory.map(({ accelerator }) => accelerator)).toEqual(['cpu', 'webgpu', 'cuda']);
     expect(said.runners).toBeNull();
   });
@@ -117,6 +119,52 @@ describe('a model on this machine', () => {
       specFile('tok.json', { from: 'config', config: shape, tokenizer: { uri } }),
     );
     expect(said.model?.vocabSize).toBe(new Tokenizer(charactersTokenizerFiles('abcdef')).vocabSize);
+  });
+});
+
+describe('a preset', () => {
+  const path = () =>
+    specFile(
+      'preset.json',
+      { from: 'hf', uri: modelDirectory('qwen', qwen3) },
+      {
+        preset: 'nemotron-cascade-2',
+        stages: [
+          { name: 'rlhf', data: 'pairs', grader: { type: 'preference', model: rewardModel }, lr: 1e-6 },
+          { name: 'instruction', data: 'rows' },
+        ],
+      },
+    );
+  const rewardModel = 'ckpt_01234567890123456789012345';
+
+  it('is printed in its order with the table of each value, and with what it leaves out', async () => {
+    const { stdout } = await runCli(['explain', path(), '--data-dir', dir.path]);
+    expect(stdout).toMatch(
+      /^ {2}\* {2}\/stages\/0\/steps +180 +nemotron-cascade-2: Nemotron-Cascade 2, Table 8$/m,
+    );
+    expect(stdout).toMatch(/^ {2}\* {2}\/stages\/1\/kl +0\.03 +nemotron-cascade-2: .*Table 9/m);
+    expect(stdout).toMatch(/^ {2}\* {2}\/stages\/1\/shaping +"off" +Nemotron-Cascade, section 6\.3/m);
+    expect(stdout).toMatch(/^ {5}\/stages\/1\/lr +0\.000001$/m);
+    expect(stdout).toMatch(/^of nemotron-cascade-2 is left out$/m);
+    expect(stdout).toMatch(/^ {2}agentic-swe +agents/m);
+    expect(stdout).toMatch(/^ {2}code +not posted/m);
+    expect(stdout).toMatch(/^ {2}instruction +2048 sequences/m);
+  });
+
+  it('counts the frozen reference of a stage with kl, and says which reward model it cannot count', async () => {
+    const { said } = await explained(path());
+    expect(said.memory[0]!.lines).toContainEqual(
+      expect.objectContaining({ name: 'reference', bytes: 4 * said.model!.parameters }),
+    );
+    expect(said.memory[0]!.lines).toContainEqual({
+      name: 'reward_models',
+      bytes: 0,
+      what: `not counted, its size is not known: ${rewardModel}`,
+    });
+    expect(said.omitted).toContainEqual({
+      name: 'sft',
+      why: expect.stringContaining('not posted') as string,
+    });
   });
 });
 

@@ -44,6 +44,18 @@ describe('readSpecFile', () => {
     expect(localData[0]?.file).toBe(join(dir.path, 'rows.jsonl'));
   });
 
+  it('finds the files of a preset’s stages where they were posted', () => {
+    const stages = [
+      { name: 'math', data: 'file:rows.jsonl' },
+      { name: 'sft-1', data: 'rows' },
+    ];
+    const preset = spec({ preset: 'nemotron-cascade-8b', stages, evaluate: undefined });
+    const { spec: read, localData } = readSpecFile(write(preset));
+    expect(localData.map(({ pointer, kinds }) => [pointer, kinds[0]])).toEqual([['/stages/0/data', 'math']]);
+    const replaced = withData(read, new Map([['/stages/0/data', 'ds_1']]));
+    expect(replaced).toMatchObject({ stages: [{ name: 'math', data: 'ds_1' }, { name: 'sft-1' }] });
+  });
+
   it.each(['s3://models/x', 'file:///models/x', '/models/x', 'https://host/x'])(
     'leaves %s as it is',
     (uri) => {

@@ -4,6 +4,8 @@ import { filledSpec } from '../../../../api/contract/expand.ts';
 import { issuesOf } from '../../../../api/contract/issues.ts';
 import { adapterCount, parameterCount } from '../../../../api/contract/memory/parameters.ts';
 import { ownSizes, specNeed } from '../../../../api/contract/memory/spec-need.ts';
+import type { ModelSizes } from '../../../../api/contract/model-shape.ts';
+import type { JobSpec } from '../../../../api/contract/spec.ts';
 import { jobSpec } from '../../../../api/contract/spec.ts';
 import { loraModules } from '../../../../api/contract/tuning.ts';
 
@@ -22,6 +24,53 @@ const posted = (tuning?: object) => ({
   model: { init: { from: 'config', config, tokenizer }, ...(tuning === undefined ? {} : { tuning }) },
   stages: [{ kind: 'math', data: 'tasks', steps: 1, max_response: 64 }],
   resources: { accelerator: 'cuda' },
+});
+
+/** Lines by name. */
+const linesOf = (spec: JobSpec, rewardModels: ReadonlyMap<string, ModelSizes> = new Map()) =>
+  new Map(specNeed(spec, ownSizes(spec)!, { rewardModels }).lines.map((line) => [line.name, line]));
+
+describe('what is frozen beside the model', () => {
+  const [first, second] = ['ckpt_00000000000000000001', 'ckpt_00000000000000000002'] as const;
+  const stages = [
+    { kind: 'rlhf', data: 'a', steps: 1, max_response: 64, grader: { type: 'preference', model: first } },
+    { kind: 'instruction', data: 'b', steps: 1, max_response: 64, reward_model: second },
+  ];
+
+  it('is the reference of a stage with kl, once however many have it', () => {
+    const spec = jobSpec.parse({ ...posted(), stages: stages.map((stage) => ({ ...stage, kl: 0.01 })) });
+    expect(linesOf(spec).get('reference')?.bytes).toBe(4 * parameterCount(ownSizes(spec)!));
+    expect(linesOf(jobSpec.parse({ ...posted(), stages })).has('reference')).toBe(false);
+    expect(linesOf(jobSpec.parse(posted())).has('reward_models')).toBe(false);
+  });
+
+  it('are reward models, each once; those of unknown size are named', () => {
+    const suite = { name: 's', data: 'a', measure: 'win_rate', grader: stages[0]!.grader };
+    const spec = jobSpec.parse({ ...posted(), stages, evaluate: { suites: [suite] } });
+    const sizes = { ...ownSizes(spec)!, scalarHead: true };
+    const parameters = parameterCount(sizes);
+    expect(linesOf(spec, new Map([[first, sizes]])).get('reward_models')).toEqual({
+      name: 'reward_models',
+      bytes: 4 * parameters,
+      what: `${parameters} frozen parameters, F32; not counted, its size is not known: ${second}`,
+    });
+    const both = new Map([first, second].map((id) => [id, sizes]));
+    expect(linesOf(spec, both).get('reward_models')?.bytes).toBe(8 * parameters);
+  });
+});
+
+describe('a reward-model job', () => {
+  it('trains one row in place of the words of the head', () => {
+    const stage = { kind: 'reward_model', data: 'pairs', max_length: 64 };
+    const { stages: _, ...rest } = posted();
+    const spec = jobSpec.parse({ ...rest, type: 'reward_model', stage });
+    const { vocabSize, hiddenSize, ...sizes } = ownSizes(spec)!;
+    const language = parameterCount({ vocabSize, hiddenSize, ...sizes });
+    const lines = linesOf(spec);
+    expect(lines.get('weights')?.bytes).toBe(4 * (language - vocabSize * hiddenSize + hiddenSize));
+    expect(lines.get('head')?.what).toBe('one value of a sequence');
+    expect(lines.has('cache')).toBe(false);
+  });
 });
 
 describe('a spec', () => {

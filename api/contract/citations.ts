@@ -1,0 +1,127 @@
+// Where each default comes from, for `explain`: beside the schemas that hold the values, by JSON pointer. A citation is of everything
+// below its pointer, unless a longer one stands here; a test finds the defaults that have none. `*` is any place in a list.
+import type { Stage } from './stage.ts';
+import type { RewardModelStage } from './stages/reward-model.ts';
+
+export type StageKind = Stage['kind'] | RewardModelStage['kind'];
+export type Citations = Readonly<Record<string, string>>;
+
+const ours = 'our choice';
+const cascade = (place: string): string => `Nemotron-Cascade, ${place}`;
+
+const ofEveryStage: Citations = {
+  '/name': 'the kind',
+  '/domain': 'the kind; chat for rlhf',
+  '/lr_schedule': ours,
+  '/warmup_steps': ours,
+  '/prompt_format': 'the model’s chat template',
+  '/optimizer': ours,
+  '/optimizer/beta1': cascade('appendix: AdamW of every stage'),
+  '/optimizer/beta2': cascade('appendix: AdamW of every stage'),
+};
+
+const ofEveryReinforced = (table: string): Citations => ({
+  ...ofEveryStage,
+  '/lr': table,
+  '/prompts_per_step': table,
+  '/rollouts': table,
+  '/temperature': table,
+  '/top_k': `${ours}: all words`,
+  '/top_p': table,
+  '/min_p': `${ours}: all words`,
+  '/max_response': table,
+  '/overlong': table,
+  '/filter': table,
+  '/length_control': `${ours}: off unless asked for`,
+  '/shaping': cascade('section 6.3: for weak reward models'),
+  '/loss': cascade('Eq. 1 and section 6.3'),
+  '/kl': cascade('Eq. 1: no KL term'),
+});
+
+const ofReinforced = (table: string): Citations => ({
+  ...ofEveryReinforced(table),
+  '/language_mixing': cascade('sections 4.3-4.6, by the grader'),
+  '/grader': `${ours}, of the grader`,
+});
+
+const ofDomains: Citations = {
+  ...ofEveryReinforced('Nemotron-Cascade 2, section 4.3'),
+  '/filter': ours,
+  '/domains/*/weight': `${ours}: domains weigh alike`,
+  '/domains/*/language_mixing': cascade('sections 4.3-4.6, by the grader'),
+  '/domains/*/grader': `${ours}, of the grader`,
+};
+
+export const stageCitations: Readonly<Record<StageKind, Citations>> = {
+  sft: {
+    ...ofEveryStage,
+    '/lr_schedule': cascade('Table 14'),
+    '/lr': cascade('Table 14'),
+    '/batch': cascade('Table 14'),
+    '/epochs': cascade('section 3: one of each stage'),
+    '/max_length': cascade('Table 14, stage 1'),
+    '/optimizer/weight_decay': cascade('Table 14'),
+  },
+  reward_model: {
+    ...ofEveryStage,
+    '/lr': cascade('section 4.2'),
+    '/batch': cascade('section 4.2'),
+    '/epochs': cascade('section 4.2: more was worse'),
+    '/max_length': ours,
+    '/held_out': ours,
+  },
+  rlhf: { ...ofReinforced(cascade('Table 15')), '/filter': ours },
+  instruction: {
+    ...ofReinforced(cascade('Table 16')),
+    '/top_k': cascade('Table 16'),
+    '/filter/most_rounds': ours,
+    '/grader/type': cascade('section 4.4'),
+  },
+  math: {
+    ...ofReinforced(cascade('Tables 17-18')),
+    '/filter': cascade('section 4.5'),
+    '/grader/type': cascade('section 4.5'),
+  },
+  code: {
+    ...ofReinforced(cascade('Table 19')),
+    '/filter': ours,
+    '/grader/type': cascade('section 4.6'),
+  },
+  swe: {
+    ...ofReinforced(cascade('Table 20')),
+    '/filter': ours,
+    '/grader/type': cascade('section 4.7'),
+    '/grader/reward': `${ours}: the paper asks a judge`,
+  },
+  multi_domain: ofDomains,
+  mixed: ofDomains,
+};
+
+/** Of everything but stages. */
+export const envelopeCitations: Citations = {
+  '/seed': ours,
+  '/model/init': 'as transformers has it',
+  '/model/init/config/max_position_embeddings': ours,
+  '/model/tuning': ours,
+  '/model/tuning/rank': 'a published replication of Nemotron-Cascade 2 by LoRA',
+  '/evaluate': ours,
+  '/gates': `${ours}: none`,
+  '/checkpoints': ours,
+  '/samples': ours,
+  '/resources': ours,
+  '/labels': 'none',
+  '/priority': ours,
+  '/max_attempts': ours,
+  '/stall_timeout': ours,
+  '/rewards': ours,
+};
+
+/** The citation of `pointer`, or of what holds it. */
+export function citationAt(citations: Citations, pointer: string): string | undefined {
+  const parts = pointer.split('/').map((part) => (/^\d+$/.test(part) ? '*' : part));
+  for (let length = parts.length; length > 1; length--) {
+    const found = citations[parts.slice(0, length).join('/')];
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}

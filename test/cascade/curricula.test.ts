@@ -201,6 +201,53 @@ describe('a stage ends before its last step', () => {
   });
 });
 
+describe('a batch that teaches nothing', () => {
+  /** No step changed a weight, and each says why. */
+  function expectSkipped(run: RecordedRun, cause: RegExp): void {
+    const steps = stepsOf(run);
+    expect(steps.length).toBeGreaterThan(0);
+    for (const step of steps)
+      expect(step).toMatchObject({ type: 'step_skipped', cause: expect.stringMatching(cause) });
+    const before = run.snapshots.find(({ kind }) => kind === 'stage_end')!;
+    expect(run.final.weights).toEqual(before.state.weights);
+    expect(run.final.stepCount).toBe(0);
+  }
+
+  it('as all groups are alike: no update, and no momentum moves the weights', async () => {
+    const run = await record(specWith({ temperature: 0.001 }, 2));
+    expectSkipped(run, /any variance/);
+    expect(stepsOf(run).map(({ metrics }) => metrics['zero_variance'])).toEqual([1, 1]);
+  });
+
+  it.each([
+    ['filter', /no rollout of this batch has a token/, null],
+    ['zero', /any variance/, 0],
+  ] as const)('as all are truncated and the policy is %s', async (overlong, cause, reward) => {
+    // One token, drawn nearly evenly: hardly any of them is the end, and graded rewards differ.
+    const run = await record(specWith({ max_response: 1, temperature: 10, overlong }, 2));
+    const truncated = stepsOf(run).filter(({ metrics }) => metrics['truncated'] === 1);
+    expect(truncated.length).toBeGreaterThan(0);
+    for (const step of truncated) {
+      expect(step).toMatchObject({ type: 'step_skipped', cause: expect.stringMatching(cause) });
+      if (reward !== null) expect(step.metrics['reward']).toBe(reward);
+    }
+  });
+
+  it('as all are unscored, which the filters take for no outcome', async () => {
+    const grader = { type: 'code', language: 'javascript' };
+    const filter = { type: 'epoch', readmit_hard: 0, readmit_easy: 0 };
+    const spec = specWith({ grader, filter, max_response: 2 }, 4);
+    const rewards = { ...spec.rewards, unscored_at_most: 1 };
+    const run = await record({ ...spec, rewards });
+    // An answer of nothing but white space is invalid, by its own fault.
+    const unscored = stepsOf(run).filter(({ metrics }) => metrics['invalid'] === 0);
+    expect(unscored.length).toBeGreaterThan(0);
+    for (const { metrics } of unscored)
+      expect(metrics).toMatchObject({ unscored: 1, dropped_groups: 1, dropped_tasks: 0, reward: null });
+    expectSkipped(run, /./);
+  });
+});
+
 describe('the state that a checkpoint carries', () => {
   it('is refused by name where it is not the stage’s', async () => {
     const whole = await record(specWith({}, 2));

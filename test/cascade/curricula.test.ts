@@ -28,8 +28,8 @@ const record = (spec: ExpandedSpec, options: Omit<RecordOptions, 'data'> = {}): 
   recordedRun(runtime, spec, { ...options, data });
 
 /** A short sft stage, then an RL stage with `math` over its defaults, its samples all kept. */
-function specWith(math: Record<string, unknown>, steps = 5): ExpandedSpec {
-  const spec = tinySpec({ sftSteps: 8, mathSteps: steps, everySteps: 1, math });
+function specWith(math: Record<string, unknown>, steps = 5, sftSteps = 8): ExpandedSpec {
+  const spec = tinySpec({ sftSteps, mathSteps: steps, everySteps: 1, math });
   return {
     ...spec,
     model: { ...spec.model, thinking_control: 'flags' },
@@ -236,15 +236,13 @@ describe('a batch that teaches nothing', () => {
   it('as all are unscored, which the filters take for no outcome', async () => {
     const grader = { type: 'code', language: 'javascript' };
     const filter = { type: 'epoch', readmit_hard: 0, readmit_easy: 0 };
-    const spec = specWith({ grader, filter, max_response: 2 }, 4);
+    // Taught for long enough to answer with digits: to a grader of code a program, and there is nothing to run it in.
+    const spec = specWith({ grader, filter, max_response: 2, temperature: 0.001 }, 4, 40);
     const rewards = { ...spec.rewards, unscored_at_most: 1 };
     const run = await record({ ...spec, rewards });
-    // An answer of nothing but white space is invalid, by its own fault.
-    const unscored = stepsOf(run).filter(({ metrics }) => metrics['invalid'] === 0);
-    expect(unscored.length).toBeGreaterThan(0);
-    for (const { metrics } of unscored)
+    for (const { metrics } of stepsOf(run))
       expect(metrics).toMatchObject({ unscored: 1, dropped_groups: 1, dropped_tasks: 0, reward: null });
-    expectSkipped(run, /./);
+    expectSkipped(run, /no rollout of this batch has a token/);
   });
 });
 

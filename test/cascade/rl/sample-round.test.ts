@@ -1,6 +1,7 @@
 // A round of rollouts graded while it is sampled gives what sampling first and grading afterwards gives, to the bit and in order.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { ExpandedReinforcedStage } from '../../../api/contract/expand.ts';
+import type { MathRow } from '../../../api/contract/task.ts';
 import { phasesOf } from '../../../api/contract/stages/phase.ts';
 import { gradeGroups } from '../../../runner/cascade/grading.ts';
 import type { GroupRequest } from '../../../runner/cascade/rl/group-request.ts';
@@ -10,6 +11,9 @@ import { sampleGroups, truncationOf } from '../../../runner/cascade/rollout.ts';
 import { createRuntime } from '../../../runner/engine/ort/create.ts';
 import type { Runtime } from '../../../runner/engine/ort/runtime.ts';
 import { drawKey } from '../../../runner/engine/random/draws.ts';
+import { judgedPart } from '../../../runner/rewards/answer-part.ts';
+import { preferenceVerifier } from '../../../runner/rewards/preference.ts';
+import type { ScoreAnswers } from '../../../runner/rewards/preference.ts';
 import { unscored } from '../../../runner/rewards/reward.ts';
 import type { Verifier } from '../../../runner/rewards/verifier.ts';
 import { means } from '../../support/means.ts';
@@ -82,6 +86,39 @@ it('begins while others are still sampled, and grades equal answers of a task on
   );
   expect(given).toHaveLength(16);
   expect(new Set(given).size).toBe(texts.length);
+});
+
+it('asks a reward model about all rollouts at once, in their order, when the sampler is done', async () => {
+  const batches: string[][] = [];
+  let sampling = true;
+  const score: ScoreAnswers = async (items) => {
+    expect(sampling).toBe(false);
+    batches.push(items.map(({ prompt, answer }) => `${prompt as string}${answer}`));
+    return items.map(({ answer }) => ({ value: answer.length }));
+  };
+  const { source, requests } = asked();
+  const preferred = {
+    ...source,
+    grader: { type: 'preference' as const, model: `ckpt_${'a'.repeat(24)}` },
+    verifier: preferenceVerifier(score),
+  };
+  const generate: TinyPolicy['sampler']['generate'] = async (...args) => {
+    const completions = await policy.sampler.generate(...args);
+    sampling = false;
+    return completions;
+  };
+  const round = await sampleRound(
+    { policy: { ...policy, sampler: { ...policy.sampler, generate } }, stage, outage: noOutage },
+    requests.map((request) => ({ ...request, source: preferred })),
+    phase,
+    { key, first: 0 },
+  );
+  const inOrder = round.groups_P.flatMap(({ task, rollouts_G }) =>
+    rollouts_G.map(
+      ({ rollout }) => `${(source.rows[task] as MathRow).prompt as string}${judgedPart(rollout.text)}`,
+    ),
+  );
+  expect(batches).toEqual([inOrder]);
 });
 
 it('waits out graders that are down when the sampler is done', async () => {

@@ -3,13 +3,17 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Entry } from '../../api/contract/event.ts';
 import { expandedSpec } from '../../api/contract/expand.ts';
-import type { ExpandedSpec } from '../../api/contract/expand.ts';
+import type { ExpandedReinforcedStage, ExpandedSpec } from '../../api/contract/expand.ts';
+import { RewardUnavailable } from '../../runner/cascade/outage.ts';
+import type { OutagePolicy } from '../../runner/cascade/outage.ts';
+import { reinforcedStage } from '../../runner/cascade/rl/stage.ts';
 import type { Datasets } from '../../runner/cascade/run.ts';
 import { createRuntime } from '../../runner/engine/ort/create.ts';
 import type { Runtime } from '../../runner/engine/ort/runtime.ts';
 import { comparable, recordedRun } from '../support/recorded-run.ts';
 import type { RecordedRun, RecordOptions } from '../support/recorded-run.ts';
-import { tinyData, tinyRows, tinySpec } from '../support/tiny-policy.ts';
+import { means } from '../support/means.ts';
+import { noOutage, tinyData, tinyPolicy, tinyRows, tinySpec } from '../support/tiny-policy.ts';
 
 let runtime: Runtime;
 beforeAll(() => void (runtime = createRuntime()));
@@ -247,6 +251,27 @@ describe('a batch that teaches nothing', () => {
 });
 
 describe('the state that a checkpoint carries', () => {
+  it('is of the step before where rewards stay away: that step took no task', async () => {
+    let ms = 0;
+    const outage: OutagePolicy = {
+      ...noOutage,
+      rewards: { unscored_at_most: 0, timeout: '1s', otherwise: 'pause' },
+      clock: { now: () => ms, wait: async (wait) => void (ms += wait) },
+    };
+    const spec = specWith({ grader: { type: 'code', language: 'javascript' } });
+    const policy = await tinyPolicy(runtime);
+    try {
+      const stage = reinforcedStage(policy, spec.stages[1] as ExpandedReinforcedStage, data, {
+        ...{ seed: 7, samplesPerStep: 0, means, outage },
+      });
+      const before = stage.carried!();
+      await expect(stage.step(1)).rejects.toBeInstanceOf(RewardUnavailable);
+      expect(stage.carried!()).toEqual(before);
+    } finally {
+      policy[Symbol.dispose]();
+    }
+  });
+
   it('is refused by name where it is not the stage’s', async () => {
     const whole = await record(specWith({}, 2));
     const snapshot = whole.snapshots.find(({ point, kind }) => point.stageIndex === 1 && kind === 'step')!;

@@ -8,7 +8,10 @@ export const isDeterministic = (grader: Grader): boolean =>
   always.has(grader.type) || (grader.type === 'swe' && grader.judge === undefined);
 
 /**
- * Does it compute where the sampler does, with a model of its own? Then nothing is won beside the sampler, and small batches would
- * cost: it is asked about all at once, so that the responses of a step always fall into the same batches of it.
+ * How many responses are worth waiting for before a grader is asked about them together. A service takes batches; a reward model
+ * computes where the sampler does, so nothing is won beside it, and the responses of a step always fall into the same batches.
  */
-export const computesHere = ({ type }: Grader): boolean => type === 'preference';
+export function askedTogether(grader: Grader): number {
+  if (grader.type === 'preference') return Infinity;
+  return grader.type === 'remote' ? grader.batch : 1;
+}

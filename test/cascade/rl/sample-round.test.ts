@@ -1,12 +1,13 @@
 // A round of rollouts graded while it is sampled gives what sampling first and grading afterwards gives, to the bit and in order.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { ExpandedReinforcedStage } from '../../../api/contract/expand.ts';
-import type { MathRow } from '../../../api/contract/task.ts';
+import type { MathRow, Task } from '../../../api/contract/task.ts';
 import { phasesOf } from '../../../api/contract/stages/phase.ts';
 import { gradeGroups } from '../../../runner/cascade/grading.ts';
 import type { GroupRequest } from '../../../runner/cascade/rl/group-request.ts';
 import { sampleRound } from '../../../runner/cascade/rl/sample-round.ts';
 import { openSources } from '../../../runner/cascade/rl/source.ts';
+import type { Source } from '../../../runner/cascade/rl/source.ts';
 import { sampleGroups, truncationOf } from '../../../runner/cascade/rollout.ts';
 import { createRuntime } from '../../../runner/engine/ort/create.ts';
 import type { Runtime } from '../../../runner/engine/ort/runtime.ts';
@@ -14,7 +15,8 @@ import { drawKey } from '../../../runner/engine/random/draws.ts';
 import { judgedPart } from '../../../runner/rewards/answer-part.ts';
 import { preferenceVerifier } from '../../../runner/rewards/preference.ts';
 import type { ScoreAnswers } from '../../../runner/rewards/preference.ts';
-import { unscored } from '../../../runner/rewards/reward.ts';
+import { batched } from '../../../runner/rewards/batched.ts';
+import { scored, unscored } from '../../../runner/rewards/reward.ts';
 import type { Verifier } from '../../../runner/rewards/verifier.ts';
 import { means } from '../../support/means.ts';
 import { noOutage, tinyDatasets, tinyPolicy, tinySpec } from '../../support/tiny-policy.ts';
@@ -119,6 +121,38 @@ it('asks a reward model about all rollouts at once, in their order, when the sam
     ),
   );
   expect(batches).toEqual([inOrder]);
+});
+
+it('asks a service in whole batches as they fill, and about the rest when the sampler is done', async () => {
+  const { source, requests } = asked();
+  const remote = { type: 'remote', url: 'http://grader.test', batch: 6, retries: 0 } as Source['grader'];
+  const sizes: { size: number; isSampling: boolean }[] = [];
+  let isSampling = true;
+  const ask = batched(6, async (items: readonly string[]) => {
+    sizes.push({ size: items.length, isSampling });
+    return items.map((text) => scored(text.length));
+  });
+  const served = {
+    ...source,
+    grader: remote,
+    verifier: { ...source.verifier, grade: (_: Task, text: string) => ask(text) },
+  };
+  const generate: TinyPolicy['sampler']['generate'] = async (...args) => {
+    const completions = await policy.sampler.generate(...args);
+    isSampling = false;
+    return completions;
+  };
+  const round = await sampleRound(
+    { policy: { ...policy, sampler: { ...policy.sampler, generate } }, stage, outage: noOutage },
+    requests.map((request) => ({ ...request, source: served })),
+    // Long enough for six to end before the last.
+    { ...phase, max_response: 60 },
+    { key, first: 0 },
+  );
+  expect(sizes.map(({ size }) => size)).toEqual([6, 6, 4]);
+  expect(sizes[0]!.isSampling).toBe(true);
+  for (const { rollout, reward } of round.groups_P.flatMap(({ rollouts_G }) => rollouts_G))
+    expect(reward).toBe(rollout.text.length);
 });
 
 it('waits out graders that are down when the sampler is done', async () => {

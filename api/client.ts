@@ -15,7 +15,7 @@ import { job, jobDetail } from './contract/job.ts';
 import { page } from './contract/list.ts';
 import { evaluation, metricPoint, sample } from './contract/results.ts';
 import { runner } from './contract/runner.ts';
-import type { JobSpecInput } from './contract/spec.ts';
+import type { JobSpecInput, PresetSpecInput } from './contract/spec.ts';
 
 export { ApiError, UnreachableError };
 export type { ClientOptions };
@@ -45,7 +45,7 @@ export function createClient(options: ClientOptions) {
   });
 
   return {
-    createJob: (spec: JobSpecInput, creating: Creating = {}) =>
+    createJob: (spec: JobSpecInput | PresetSpecInput, creating: Creating = {}) =>
       call(jobDetail, {
         method: 'POST',
         path: '/v1/jobs',
@@ -57,6 +57,8 @@ export function createClient(options: ClientOptions) {
     job: (id: string) => get(jobDetail, `/v1/jobs/${encodeURIComponent(id)}`),
     cancelJob: (id: string) =>
       call(job, { method: 'POST', path: `/v1/jobs/${encodeURIComponent(id)}/cancel`, repeatable: true }),
+    pauseJob: (id: string) =>
+      call(job, { method: 'POST', path: `/v1/jobs/${encodeURIComponent(id)}/pause`, repeatable: true }),
     resumeJob: (id: string) =>
       call(job, { method: 'POST', path: `/v1/jobs/${encodeURIComponent(id)}/resume`, repeatable: true }),
 

@@ -2,8 +2,9 @@
 // name filled in, datasets by id. Pure; the row keeps the result, so a running job never sees new defaults.
 import { z } from 'zod';
 import type { CodeLanguage, Grader } from './grader.ts';
-import { kindsGradedBy } from './grader.ts';
+import { kindsCompared, kindsGradedBy } from './grader.ts';
 import { datasetId, name } from './names.ts';
+import { omittedOf } from './presets/expand-preset.ts';
 import { languagesOf } from './proof.ts';
 import { domainOf, mixingOf, sourcesOf } from './sources.ts';
 import type { JobSpec } from './spec.ts';
@@ -49,10 +50,10 @@ export type ExpandedReinforcedStage = Exclude<ExpandedStage, { kind: 'sft' | 're
 const [averages, winRates, points, losses] = suite.options;
 const measured = { domain: name, data: datasetId };
 export const expandedSuite = z.discriminatedUnion('measure', [
-  averages.extend(measured),
-  winRates.extend(measured),
-  points.extend(measured),
-  losses.extend(measured),
+  averages.safeExtend(measured),
+  winRates.safeExtend(measured),
+  points.safeExtend(measured),
+  losses.safeExtend(measured),
 ]);
 export type ExpandedSuite = z.infer<typeof expandedSuite>;
 export type ExpandedAnsweredSuite = Exclude<ExpandedSuite, { measure: 'loss' }>;
@@ -63,6 +64,10 @@ export const expandedSpec = z
     type: z.enum(['cascade', 'sft', 'reward_model', 'evaluate']),
     model: model.safeExtend({ tuning: expandedTuning }),
     stages: z.array(expandedStage),
+    omitted: z
+      .array(z.strictObject({ name: z.string(), why: z.string() }))
+      .optional()
+      .describe('with a preset: its stages, or parts of them, that do not run'),
     evaluate: cascadeSpec.shape.evaluate.unwrap().extend({ suites: z.array(expandedSuite) }),
   })
   .meta({ id: 'ExpandedSpec' });
@@ -102,7 +107,8 @@ export function dataReferences(spec: JobSpec): DataReference[] {
   const suites = spec.evaluate.suites.map((entry, index): DataReference => {
     const at = { pointer: `/evaluate/suites/${index}/data`, data: entry.data };
     if (entry.measure === 'loss') return { ...at, kinds: ['sft'] };
-    return { ...at, kinds: kindsGradedBy(entry.grader), grader: entry.grader };
+    const kinds = entry.measure === 'win_rate' ? kindsCompared(entry.grader) : kindsGradedBy(entry.grader);
+    return { ...at, kinds, grader: entry.grader };
   });
   return [...stagesOf(spec).flatMap(stageReferences), ...suites];
 }
@@ -127,6 +133,27 @@ export function graderReferences(spec: JobSpec): GraderReference[] {
     entry.measure === 'loss' ? [] : [{ pointer: `/evaluate/suites/${index}/grader`, grader: entry.grader }],
   );
   return [...stages, ...suites];
+}
+
+export interface RewardModelReference {
+  /** JSON pointer into the posted spec. */
+  readonly pointer: string;
+  /** A checkpoint. */
+  readonly model: string;
+}
+
+/** Of one grader. */
+export const rewardModelsIn = ({ pointer, grader }: GraderReference): RewardModelReference[] =>
+  grader.type === 'preference' ? [{ pointer: `${pointer}/model`, model: grader.model }] : [];
+
+/** Every checkpoint that a spec scores with, with where it names it. */
+export function rewardModelReferences(spec: JobSpec): RewardModelReference[] {
+  const ofInstructions = stagesOf(spec).flatMap(({ pointer, stage }) =>
+    stage.kind === 'instruction' && stage.reward_model !== undefined
+      ? [{ pointer: `${pointer}/reward_model`, model: stage.reward_model }]
+      : [],
+  );
+  return [...graderReferences(spec).flatMap(rewardModelsIn), ...ofInstructions];
 }
 
 type Graded = Pick<ExpandedSpec, 'stages' | 'evaluate'>;
@@ -194,6 +221,7 @@ export function filledSpec(spec: JobSpec, dataOf: (data: string) => string = (da
     gates: spec.type === 'cascade' ? spec.gates : [],
     model: { ...spec.model, tuning: expandTuning(spec.model.tuning) },
     stages: stagesOf(spec).map(({ stage }) => filledStage(stage, dataOf)),
+    ...omittedFrom(spec),
     evaluate: {
       ...evaluate,
       suites: evaluate.suites.map((entry) => ({
@@ -204,6 +232,11 @@ export function filledSpec(spec: JobSpec, dataOf: (data: string) => string = (da
     },
   };
 }
+
+const omittedFrom = (spec: JobSpec): Pick<ExpandedSpec, 'omitted'> =>
+  spec.type === 'cascade' && spec.preset !== undefined
+    ? { omitted: omittedOf(spec.preset, spec.stages) }
+    : {};
 
 function filledStage(stage: Placed['stage'], dataOf: (data: string) => string) {
   const named = { name: stage.name ?? stage.kind, domain: domainOf(stage) };

@@ -106,3 +106,15 @@ const referencedKinds = ['preference', 'math'] as const;
 /** `gradedKinds` of one grader, its options looked at. */
 export const kindsGradedBy = (given: Grader): readonly [TaskKind, ...TaskKind[]] =>
   given.type === 'judge' && given.prompt === 'pairwise' ? referencedKinds : gradedKinds[given.type];
+
+/** Whether there is a best score, which is what being right, or passing, means. */
+export const hasMaximum = (given: Grader): boolean =>
+  given.type === 'remote' ? given.max_score !== null : given.type !== 'preference';
+
+/** Whether it can say which of two answers is better. */
+export const comparesAnswers = (given: Grader): boolean =>
+  given.type === 'preference' || (given.type === 'judge' && given.prompt === 'pairwise');
+
+/** `kindsGradedBy` where the answer is compared with the row's own. */
+export const kindsCompared = (given: Grader): readonly [TaskKind, ...TaskKind[]] =>
+  comparesAnswers(given) ? referencedKinds : kindsGradedBy(given);

@@ -65,6 +65,8 @@ export interface ModelSizes {
   readonly headSize: number;
   readonly maxPositions: number;
   readonly tieWordEmbeddings: boolean;
+  /** A reward model: one value in place of the words. */
+  readonly scalarHead?: boolean;
 }
 
 /** From a parsed config.json. It says only how large the model is: the runner refuses more. */
@@ -80,6 +82,7 @@ export const modelSizes = z
     head_dim: size.nullish(),
     max_position_embeddings: size,
     tie_word_embeddings: z.boolean().nullish(),
+    architectures: z.array(z.string()).nullish(),
   })
   .transform((config): ModelSizes => ({
     modelType: config.model_type,
@@ -92,6 +95,9 @@ export const modelSizes = z
     headSize: config.head_dim ?? config.hidden_size / config.num_attention_heads,
     maxPositions: config.max_position_embeddings,
     tieWordEmbeddings: config.tie_word_embeddings ?? false,
+    ...(config.architectures?.some((name) => name.endsWith('ForSequenceClassification')) && {
+      scalarHead: true,
+    }),
   }));
 
 export const sizesOfShape = (shape: ModelShape, vocabSize: number): ModelSizes =>

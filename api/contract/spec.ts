@@ -1,16 +1,20 @@
 // Job specs as posted. Unknown fields are refused; every default is written here or in stages/, so that the
 // expanded spec kept with the job is `jobSpec.parse(posted)` with names filled in (expand.ts).
 import { z } from 'zod';
+import { coverageFaults, filterFaults, suiteFaults } from './fit-faults.ts';
 import { gate } from './gate.ts';
 import { gateFaults } from './gate-faults.ts';
 import { modelShape } from './model-shape.ts';
 import { modeFaults } from './modes.ts';
 import { accelerator, checkpointId, duration, labels, name } from './names.ts';
+import { expandPreset } from './presets/expand-preset.ts';
+import { presetNames } from './presets/presets.ts';
 import { stage } from './stage.ts';
 import { count } from './stages/common.ts';
 import type { Rule } from './stages/common.ts';
 import { rewardModelStage } from './stages/reward-model.ts';
 import { sftStage } from './stages/sft.ts';
+import { inOrder } from './stages-of.ts';
 import { suite } from './suite.ts';
 import { moduleOfLesserRank, tuning } from './tuning.ts';
 
@@ -58,6 +62,15 @@ export const model = z
       });
   });
 
+interface Fault {
+  readonly path: readonly (string | number)[];
+  readonly message: string;
+}
+
+const refuse = (faults: readonly Fault[], context: z.RefinementCtx): void => {
+  for (const { path, message } of faults) context.addIssue({ code: 'custom', message, path: [...path] });
+};
+
 const envelope = {
   name: name.optional(),
   seed: z.number().int().min(0).max(Number.MAX_SAFE_INTEGER).default(0),
@@ -66,7 +79,10 @@ const envelope = {
     .strictObject({
       after: z.literal('stage').default('stage').describe('before the first stage and after every stage'),
       every_steps: count.optional().describe('within stages, too'),
-      suites: z.array(suite).default([]),
+      suites: z
+        .array(suite)
+        .default([])
+        .superRefine((suites, context) => refuse(suiteFaults(suites), context)),
     })
     .prefault({}),
   checkpoints: z.strictObject({ every_steps: count.default(50) }).prefault({}),
@@ -106,15 +122,6 @@ const envelope = {
     .prefault({}),
 };
 
-interface Fault {
-  readonly path: readonly (string | number)[];
-  readonly message: string;
-}
-
-const refuse = (faults: readonly Fault[], context: z.RefinementCtx): void => {
-  for (const { path, message } of faults) context.addIssue({ code: 'custom', message, path: [...path] });
-};
-
 const unique = (names: readonly string[]) => new Set(names).size === names.length;
 
 const suiteNames: Rule<{ evaluate: { suites: { name: string }[] } }> = [
@@ -126,6 +133,14 @@ export const cascadeSpec = z
   .strictObject({
     type: z.literal('cascade'),
     ...envelope,
+    preset: z
+      .enum(presetNames)
+      .optional()
+      .describe(
+        'a published cascade, expanded first: each of stages then names one of its stages by `name` and gives what the preset cannot ' +
+          'know (data; graders and reward models where it needs them). `kind` and the published values may be left out; what is posted ' +
+          'wins, objects merge, arrays replace. The order is the preset’s; its stages that are not posted are listed as omitted',
+      ),
     stages: z.array(stage).min(1).max(100),
     gates: z.array(gate).max(100).default([]),
   })
@@ -136,7 +151,16 @@ export const cascadeSpec = z
   .refine(...suiteNames)
   .superRefine((spec, context) => {
     const stages = spec.stages.map((part, index) => ({ path: ['stages', index], part }));
-    refuse([...modeFaults(spec, stages), ...gateFaults(spec)], context);
+    const fits = stages.flatMap(({ path, part }) =>
+      [...filterFaults(part), ...coverageFaults(part, spec.evaluate.suites)].map((fault) => ({
+        ...fault,
+        path: [...path, ...fault.path],
+      })),
+    );
+    refuse(
+      [...modeFaults(spec, stages), ...fits, ...gateFaults({ ...spec, stages: inOrder(spec) })],
+      context,
+    );
   });
 
 export const sftSpec = z
@@ -156,9 +180,6 @@ export const rewardModelSpec = z
   .refine(({ model }) => model.tuning.method === 'full', {
     error: 'a scalar head is trained with the whole model: tune it in full',
     path: ['model', 'tuning'],
-  })
-  .superRefine((spec, context) => {
-    refuse(modeFaults(spec, [{ path: ['stage'], part: spec.stage }]), context);
   });
 
 /** Suites and nothing else: a checkpoint, or any model, as it is. */
@@ -173,10 +194,24 @@ export const evaluateSpec = z
     refuse(modeFaults(spec, []), context);
   });
 
+/** Without gaps: what a preset gives stands in its stages. */
+const wholeSpec = z.discriminatedUnion('type', [cascadeSpec, sftSpec, rewardModelSpec, evaluateSpec]);
+
 export const jobSpec = z
-  .discriminatedUnion('type', [cascadeSpec, sftSpec, rewardModelSpec, evaluateSpec])
+  .preprocess((posted, context) => {
+    const { spec, faults } = expandPreset(posted);
+    refuse(faults, context);
+    return spec;
+  }, wholeSpec)
   .meta({ id: 'JobSpec' });
+
 /** As a client posts it. */
-export type JobSpecInput = z.input<typeof jobSpec>;
+export type JobSpecInput = z.input<typeof wholeSpec>;
+type CascadeInput = Extract<JobSpecInput, { type: 'cascade' }>;
+/** The same with a preset: what a stage says of a field stands over what the preset's stage of its name says. */
+export type PresetSpecInput = Omit<CascadeInput, 'stages' | 'preset'> & {
+  preset: NonNullable<CascadeInput['preset']>;
+  stages: ({ name: string } & Record<string, unknown>)[];
+};
 /** With every default filled in; `data` may still be a name. */
 export type JobSpec = z.infer<typeof jobSpec>;

@@ -51,6 +51,7 @@ const averages = z.strictObject({
   pass_at: z
     .array(z.number().int().min(1).max(1024))
     .max(10)
+    .refine((values) => new Set(values).size === values.length, 'a number stands twice: give each once')
     .default([])
     .describe('the j of pass@j, each at most k: the chance that one of j samples reaches the maximum'),
 });

@@ -14,10 +14,11 @@ export async function memoryCondition(
   projectId: string,
   spec: JobSpec,
   sizes: ModelSizes | undefined,
+  rewardModels: ReadonlyMap<string, ModelSizes>,
 ): Promise<number> {
   const { accelerator, min_memory_gb, runner_labels } = spec.resources;
   if (sizes === undefined) return min_memory_gb;
-  const need = specNeed(spec, sizes);
+  const need = specNeed(spec, sizes, { rewardModels });
   const largest = await largestMemory(db, projectId, { accelerator, labels: runner_labels });
   const issue = largest === undefined ? undefined : memoryIssue(need, largest);
   if (issue !== undefined) throw new ProblemError('insufficient_memory', issue.message, { issues: [issue] });

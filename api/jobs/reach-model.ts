@@ -1,18 +1,15 @@
 // What can be known of a spec's model when the job is posted: the sizes in its config.json, where that file is in our own
 // store (a checkpoint, or a directory below the store's URL) or the spec itself says the shape. Never the weights. What
 // cannot be reached (a path on the runner, another bucket, a store that is away) stays unknown: the runner checks it.
-import { text } from 'node:stream/consumers';
 import { z } from 'zod';
 import { getCheckpoint } from '../../db/checkpoints/get.ts';
-import { StoreError } from '../../store/error.ts';
-import { keyProblem } from '../../store/keys.ts';
-import type { ObjectStore } from '../../store/store.ts';
 import type { Services } from '../context.ts';
 import { ownSizes } from '../contract/memory/spec-need.ts';
 import type { ModelSizes } from '../contract/model-shape.ts';
 import { modelSizes } from '../contract/model-shape.ts';
 import type { JobSpec } from '../contract/spec.ts';
 import { ProblemError } from '../problem.ts';
+import { readConfig } from './read-config.ts';
 import { keyInStore } from './store-key.ts';
 
 export interface ReachedModel {
@@ -21,12 +18,9 @@ export interface ReachedModel {
   readonly positions?: number | undefined;
 }
 
-/** A config.json is a few kilobytes. */
-const mostBytes = 1 << 20;
-
 /**
- * @throws ProblemError invalid_spec where config.json was reached and no model of ours could be read from it, and where a
- * directory is named that is another's.
+ * @throws ProblemError invalid_spec where config.json was reached and no model of ours could be read from it, or one that the job
+ * cannot begin with, and where a directory is named that is another's.
  */
 export async function reachModel(
   { db, store }: Pick<Services, 'db' | 'store'>,
@@ -48,10 +42,14 @@ export async function reachModel(
     init.from === 'hf'
       ? await ownKey(init.uri, pointer)
       : (await getCheckpoint(db, projectId, init.checkpoint))?.prefix;
-  if (key === undefined || keyProblem(`${key}config.json`) !== undefined) return {};
-  const json = await readJson(store, `${key}config.json`);
+  const json = key === undefined ? undefined : await readConfig(store, key);
   if (json === undefined) return {};
   const sizes = sizesIn(json, pointer);
+  if (sizes.scalarHead && spec.type !== 'reward_model')
+    throw refused(
+      pointer,
+      `it is a reward model, which answers nothing: a ${spec.type} job begins with a language model`,
+    );
   return { sizes, positions: sizes.maxPositions };
 }
 
@@ -66,23 +64,15 @@ function refuseForeign(key: string, projectId: string, uri: string, pointer: str
     folder === 'jobs' || folder === 'datasets' || (isPushed && owner !== projectId.toLowerCase());
   if (!foreign) return;
   const message = `${uri} is no model directory of this project: push it with millrace push, or name a checkpoint by its id`;
-  throw new ProblemError('invalid_spec', message, { issues: [{ pointer, message }] });
+  throw refused(pointer, message);
 }
 
-async function readJson(store: ObjectStore, key: string): Promise<unknown> {
-  try {
-    const found = await store.head(key);
-    if (found === undefined || found.size > mostBytes) return undefined;
-    return JSON.parse(await text(await store.get(key)));
-  } catch (error) {
-    if (error instanceof StoreError || error instanceof SyntaxError) return undefined;
-    throw error;
-  }
-}
+const refused = (pointer: string, message: string): ProblemError =>
+  new ProblemError('invalid_spec', `${pointer}: ${message}`, { issues: [{ pointer, message }] });
 
 function sizesIn(json: unknown, pointer: string): ModelSizes {
   const parsed = modelSizes.safeParse(json);
   if (parsed.success) return parsed.data;
   const message = `its config.json names no model that can be trained:\n${z.prettifyError(parsed.error)}`;
-  throw new ProblemError('invalid_spec', `${pointer}: ${message}`, { issues: [{ pointer, message }] });
+  throw refused(pointer, message);
 }

@@ -1,29 +1,33 @@
 // What a posted spec refers to, looked up and checked, so that a job is refused when it is posted rather than on a
-// runner: datasets by id or name (of the right kind, and not invalid), the checkpoint that the model starts from.
+// runner: datasets by id or name (of the right kind, and not invalid), the checkpoint that the model starts from, those that score.
 import { getCheckpoint } from '../../db/checkpoints/get.ts';
 import type { Database } from '../../db/connect.ts';
 import { findDatasets } from '../../db/datasets.ts';
 import type { DatasetRow } from '../../db/schema.ts';
 import { beginProblem } from '../contract/checkpoint.ts';
 import type { DataReference, ExpandedSpec } from '../contract/expand.ts';
-import { dataReferences, expandSpec, graderReferences } from '../contract/expand.ts';
+import { dataReferences, expandSpec, graderReferences, rewardModelReferences } from '../contract/expand.ts';
 import type { Issue } from '../contract/issues.ts';
 import { lengthIssues } from '../contract/memory/lengths.ts';
 import type { JobSpec } from '../contract/spec.ts';
 import type { Services } from '../context.ts';
 import { inWords, ProblemError } from '../problem.ts';
-import { graderIssues } from './graders.ts';
+import { addressIssues } from './graders.ts';
 import type { ReachedModel } from './reach-model.ts';
+import type { ReachedRewardModels } from './reward-models.ts';
+import { rewardModelIssues } from './reward-models.ts';
 
 export interface ResolveOptions
-  extends Pick<ReachedModel, 'positions'>, Pick<Services, 'allowPrivateAddresses'> {}
+  extends Pick<ReachedModel, 'positions'>, Pick<Services, 'allowPrivateAddresses'> {
+  readonly rewardModels: ReachedRewardModels;
+}
 
 /** @throws ProblemError invalid_spec naming every reference and every length that does not hold. */
 export async function resolveSpec(
   db: Database,
   projectId: string,
   spec: JobSpec,
-  { positions, allowPrivateAddresses }: ResolveOptions,
+  { positions, allowPrivateAddresses, rewardModels }: ResolveOptions,
 ): Promise<ExpandedSpec> {
   const references = dataReferences(spec);
   const rows = await findDatasets(db, projectId, [...new Set(references.map(({ data }) => data))], 'share');
@@ -35,7 +39,8 @@ export async function resolveSpec(
   const issues = [
     ...references.flatMap((reference) => datasetIssue(reference, found.get(reference.data))),
     ...(await checkpointIssue(db, projectId, spec)),
-    ...(await issuesOfGraders(db, projectId, spec, allowPrivateAddresses)),
+    ...graderReferences(spec).flatMap((reference) => addressIssues(reference, allowPrivateAddresses)),
+    ...(await issuesOfRewardModels(db, projectId, spec, rewardModels)),
     ...(positions === undefined ? [] : lengthIssues(spec, positions)),
   ];
   if (issues.length > 0) throw new ProblemError('invalid_spec', inWords(issues), { issues });
@@ -81,14 +86,14 @@ async function checkpointIssue(db: Database, projectId: string, spec: JobSpec): 
   return problem === undefined ? [] : [{ pointer, message: `checkpoint ${row.id} ${problem}` }];
 }
 
-async function issuesOfGraders(
+async function issuesOfRewardModels(
   db: Database,
   projectId: string,
   spec: JobSpec,
-  allowPrivateAddresses: boolean,
+  reached: ReachedRewardModels,
 ): Promise<Issue[]> {
   const issues: Issue[] = [];
-  for (const reference of graderReferences(spec))
-    issues.push(...(await graderIssues(db, projectId, reference, allowPrivateAddresses)));
+  for (const reference of rewardModelReferences(spec))
+    issues.push(...(await rewardModelIssues(db, projectId, reference, reached)));
   return issues;
 }

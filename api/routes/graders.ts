@@ -10,7 +10,9 @@ import { gradeAnswer, gradeRequest } from '../contract/grade.ts';
 import type { GradeRequest } from '../contract/grade.ts';
 import { wholeNumber } from '../contract/list.ts';
 import { errandId } from '../contract/names.ts';
-import { graderIssues } from '../jobs/graders.ts';
+import { rewardModelsIn } from '../contract/expand.ts';
+import { addressIssues } from '../jobs/graders.ts';
+import { reachRewardModels, rewardModelIssues } from '../jobs/reward-models.ts';
 import { awaitErrand } from '../errands/await.ts';
 import { lacksRunner } from '../errands/capable.ts';
 import { answerOnce, idempotencyHeader } from '../idempotency.ts';
@@ -95,13 +97,17 @@ export function graderRoutes(services: Services) {
 
 /** Id of the new errand, or of the one that the same key has made. @throws ProblemError invalid_spec, no_capable_runner. */
 async function postErrand(
-  { db, timing, allowPrivateAddresses }: Services,
+  services: Services,
   keyed: Parameters<typeof answerOnce>[1],
   { grader, items }: GradeRequest,
 ): Promise<string> {
+  const { db, timing, allowPrivateAddresses } = services;
+  const given = { pointer: '/grader', grader };
+  const scoring = rewardModelsIn(given);
+  const reached = await reachRewardModels(services, keyed.projectId, scoring);
   const answer = await answerOnce(db, keyed, async (tx) => {
-    const given = { pointer: '/grader', grader };
-    const issues = await graderIssues(tx, keyed.projectId, given, allowPrivateAddresses);
+    const issues = addressIssues(given, allowPrivateAddresses);
+    for (const one of scoring) issues.push(...(await rewardModelIssues(tx, keyed.projectId, one, reached)));
     if (issues.length > 0) throw new ProblemError('invalid_spec', inWords(issues), { issues });
     const lack = await lacksRunner(tx, keyed.projectId, grader, timing.leaseMs);
     if (lack !== undefined)

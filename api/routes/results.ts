@@ -43,13 +43,22 @@ const metrics = createRoute({
   responses: { 200: json(page(metricPoint), 'Points'), ...problemAnswers('not_found', 'invalid_query') },
 });
 
+const evaluationsQuery = z.object({
+  values: z
+    .enum(['true', 'false'])
+    .default('false')
+    .transform((text) => text === 'true')
+    .openapi({ type: 'boolean', description: 'with the value of every task in the order of its rows' }),
+});
+
 const evaluations = createRoute({
   ...ofJob,
   method: 'get',
   path: '/v1/jobs/{id}/evaluations',
-  description: 'The stage x suite x mode matrix, all of it, in the order in which it was evaluated.',
-  request: { params },
-  responses: { 200: json(page(evaluation), 'Cells'), ...problemAnswers('not_found') },
+  description:
+    'The stage x suite x mode matrix, all of it, the oldest evaluation first; one that was done again after a resume stands once.',
+  request: { params, query: evaluationsQuery },
+  responses: { 200: json(page(evaluation), 'Cells'), ...problemAnswers('not_found', 'invalid_query') },
 });
 
 const sampleCursor = z.coerce.number().int().min(0).max(Number.MAX_SAFE_INTEGER).optional();
@@ -100,7 +109,7 @@ export function resultRoutes({ db, store }: Services) {
     })
     .openapi(evaluations, async (c) => {
       const { id } = await theJob(db, c.get('caller'), c.req.valid('param').id);
-      const rows = await listEvaluations(db, id);
+      const rows = await listEvaluations(db, id, c.req.valid('query'));
       return c.json(
         pageFrom(rows, rows.length, evaluationView, (row) => String(row.seq)),
         200,

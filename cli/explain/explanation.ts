@@ -23,7 +23,10 @@ export async function explain(posted: JobSpecInput, client: Client | undefined) 
   const expanded = filledSpec(spec);
   const { sizes, positions, missing } = await knownModel(spec, client);
   const { trained, sampled, limits } = lengthsOf(spec, positions);
-  const needs = sizes === undefined ? [] : accelerator.options.map((kind) => specNeed(spec, sizes, kind));
+  const needs =
+    sizes === undefined
+      ? []
+      : accelerator.options.map((kind) => specNeed(spec, sizes, { accelerator: kind }));
   const need = needs.find((one) => one.accelerator === spec.resources.accelerator);
   const runners = client === undefined ? null : await fittingRunners(client, spec, need);
   return {

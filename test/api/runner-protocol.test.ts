@@ -173,7 +173,9 @@ describe('an attempt', () => {
       ['thinking', 0.75],
     ]);
     expect((await client.metrics(id, { stage: 'rlhf', mode: 'half_half' })).data).toHaveLength(1);
-    expect((await client.evaluations(id)).data).toEqual([{ ...cell, after: 'initial', attempt: 1 }]);
+    expect((await client.evaluations(id)).data).toEqual([
+      { ...cell, after: 'initial', step: null, attempt: 1 },
+    ]);
     const samples = (await client.samples(id, { stage: 'math', step: 1 })).data;
     expect(samples.map(({ task, response }) => [task, response]).sort()).toEqual([
       [0, 'answer 0'],

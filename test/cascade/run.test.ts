@@ -91,6 +91,31 @@ describe('runCascade', () => {
     }
   });
 
+  it('ends with the same bits within a stage that is held to where it began', async () => {
+    const spec = tinySpec({ everySteps: 2, math: { kl: 0.5, loss: 'sequence_mean', shaping: 'tanh' } });
+    const whole = await record(spec);
+    const kls = whole.entries.flatMap((entry) =>
+      entry.type === 'step' && entry.stage === 'math' ? [entry.metrics['kl']!] : [],
+    );
+    // The first update finds the policy where it is held to.
+    expect(kls[0]).toBe(0);
+    expect(kls.at(-1)!).toBeGreaterThan(1e-5);
+    const within = whole.snapshots.filter(({ point, kind }) => point.stageIndex === 1 && kind === 'step');
+    expect(within).toHaveLength(2);
+    for (const snapshot of within) {
+      const resumed = await record(spec, snapshot);
+      expect(resumed.final).toEqual(whole.final);
+      const said = comparable(resumed.entries);
+      expect(comparable(whole.entries).slice(-said.length)).toEqual(said);
+      await expect(
+        record(spec, {
+          ...snapshot,
+          carried: { ...snapshot.carried, stage: { state: snapshot.carried.stage.state } },
+        }),
+      ).rejects.toThrow(/holds no reference/);
+    }
+  });
+
   it('resets moments and step count at each stage', async () => {
     const { entries, snapshots } = await record(tinySpec());
     const updates = entries.filter((entry) => entry.type === 'step' && entry.stage === 'math').length;

@@ -52,8 +52,9 @@ function divisor(S: number, limit: number): number {
   return S / parts;
 }
 
-/** Logits of one chunk of the head's rows, of which a backward holds about four. */
-export function headBytes({ vocabSize: V, hiddenSize: D }: ModelSizes, S: number): number {
+/** Logits of one chunk of the head's rows, of which a backward holds about four; of a scalar head one row's state. */
+export function headBytes({ vocabSize: V, hiddenSize: D, scalarHead }: ModelSizes, S: number): number {
+  if (scalarHead) return f32 * 3 * D;
   const largest = Math.min(mostHeadRows, Math.max(16, 2 ** Math.floor(Math.log2(logitElements / V))));
   const step = Math.max(16, 2 ** Math.floor(Math.log2(S)) / 4);
   const rows = S >= largest ? largest : Math.ceil(S / step) * step;

@@ -54,15 +54,18 @@ export const asBuilt: Storage = { elementBytes: 4, copy: false };
 /** What it is to hold on devices. */
 export const asDesigned: Storage = { elementBytes: 2, copy: true };
 
+/** `beside`: what the job holds beside the model that it trains. */
 export function memoryNeed(
   sizes: ModelSizes,
   tuning: Tuning,
   accelerator: Accelerator,
   lengths: Lengths,
   storage: Storage = asBuilt,
+  beside: readonly MemoryLine[] = [],
 ): MemoryNeed {
   const lines = [
     ...weightLines(sizes, tuning, storage),
+    ...beside,
     ...spareLines(sizes, tuning, accelerator),
     ...activationLines(sizes, lengths.trained),
     ...cacheLines(sizes, storage.elementBytes, lengths.sampled),
@@ -110,7 +113,9 @@ function activationLines(sizes: ModelSizes, tokens: number): MemoryLine[] {
     {
       name: 'head',
       bytes: headBytes(sizes, S),
-      what: `logits over ${sizes.vocabSize} words, a chunk of rows`,
+      what: sizes.scalarHead
+        ? 'one value of a sequence'
+        : `logits over ${sizes.vocabSize} words, a chunk of rows`,
     },
   ];
 }

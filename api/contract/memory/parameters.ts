@@ -28,8 +28,8 @@ export function parameterCount(sizes: ModelSizes): number {
   const linears = sum(Object.values(linearDims(sizes)).map(([out, into]) => out * into));
   const biases = modelType === 'qwen2' ? (heads + 2 * kvHeads) * headSize : 0;
   const headNorms = modelType === 'qwen3' ? 2 * headSize : 0;
-  const ends = (sizes.tieWordEmbeddings ? 1 : 2) * V * D + D;
-  return ends + layers * (linears + biases + headNorms + 2 * D);
+  const head = sizes.scalarHead ? D : sizes.tieWordEmbeddings ? 0 : V * D;
+  return V * D + head + D + layers * (linears + biases + headNorms + 2 * D);
 }
 
 /** A and B of every adapter: rank x (in + out) each. */

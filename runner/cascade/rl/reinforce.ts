@@ -3,24 +3,24 @@
 // P: prompts of a step, G: rollouts of a group.
 import type { ExpandedReinforcedStage } from '../../../api/contract/expand.ts';
 import type { Phase } from '../../../api/contract/stages/phase.ts';
-import { tokenMean } from '../objective.ts';
-import type { Policy } from '../policy.ts';
+import type { WeightedSequence } from '../../engine/learner/micro-batches.ts';
 import { updatedOr } from '../stage-run.ts';
 import type { StepResult } from '../stage-run.ts';
 import { update } from '../update.ts';
 import { gather } from './gather.ts';
 import type { Gathered } from './gather.ts';
 import { judgeBatch } from './judge.ts';
-import type { Judged, JudgedGroup } from './judge.ts';
+import type { JudgedGroup } from './judge.ts';
 import { phaseAt } from './phase-at.ts';
 import { modeMetrics, rolloutMetrics, samplerGap } from './rollout-metrics.ts';
 import { chooseSamples } from './samples.ts';
 import type { Source } from './source.ts';
 import type { ReinforcedOptions } from './stage.ts';
 import type { TaskLines } from './task-lines.ts';
+import { weigh } from './weigh.ts';
+import type { Weighing } from './weigh.ts';
 
-export interface ReinforceOptions extends ReinforcedOptions {
-  readonly policy: Policy;
+export interface ReinforceOptions extends ReinforcedOptions, Weighing {
   readonly stage: ExpandedReinforcedStage;
   readonly sources: readonly Source[];
   readonly phases: readonly Phase[];
@@ -53,12 +53,20 @@ async function learn(
   const judged = groups_P.flatMap(({ rollouts_G }) => rollouts_G);
   const learnt = judged.filter(({ advantage, rollout }) => advantage !== null && rollout.response.length > 0);
   const samples = chooseSamples(groups_P, samplesPerStep);
-  const cause = nothingToLearn(learnt);
-  if (cause !== undefined)
-    return { type: 'skipped', cause, metrics: rolloutMetrics(groups_P), samples, plan: [] };
-  const sequences = tokenMean(learnt.map(({ rollout, advantage }) => ({ ...rollout, advantage })));
 
   const started = performance.now();
+  const pairs = learnt.map(({ rollout, advantage }) => ({ ...rollout, advantage }));
+  const weighed = await weigh(options, pairs, phase.temperature);
+  const { sequences } = weighed;
+  const cause = nothingToLearn(sequences);
+  if (cause !== undefined)
+    return {
+      type: 'skipped',
+      cause,
+      metrics: { ...rolloutMetrics(groups_P), ...weighed.metrics },
+      samples,
+      plan: [],
+    };
   const { logProbs, metrics, plan, skipped } = await update(policy, sequences, stage, {
     step,
     steps: phases.reduce((total, { steps }) => total + steps, 0),
@@ -70,6 +78,7 @@ async function learn(
     ...updatedOr(skipped),
     metrics: {
       ...rolloutMetrics(groups_P),
+      ...weighed.metrics,
       ...metrics,
       ...samplerGap(
         learnt.map(({ rollout }) => rollout),
@@ -84,10 +93,10 @@ async function learn(
   };
 }
 
-/** Why an update would change nothing; momentum alone must not move the weights. */
-function nothingToLearn(learnt: readonly Judged[]): string | undefined {
-  if (learnt.length === 0) return 'no rollout of this batch has a token to learn from';
-  return learnt.every(({ advantage }) => advantage === 0)
+/** Why an update would change nothing; momentum alone must not move the weights. A KL penalty needs no variance. */
+function nothingToLearn(sequences: readonly WeightedSequence[]): string | undefined {
+  if (sequences.length === 0) return 'no rollout of this batch has a token to learn from';
+  return sequences.every(({ weights_T }) => weights_T.every((weight) => weight === 0))
     ? 'no group of this batch has any variance'
     : undefined;
 }

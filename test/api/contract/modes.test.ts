@@ -24,22 +24,24 @@ function faultsOf({ control, stage = {}, suite = {} }: Parts): string[] {
 
 describe('a mode', () => {
   it.each([undefined, 'template', 'flags'])('may be either under thinking_control %s', (control) => {
-    const parts = { stage: { mode: 'thinking' }, suite: { mode: 'non_thinking' } };
+    const parts = { stage: { mode: 'thinking' }, suite: { modes: ['thinking', 'non_thinking'] } };
     expect(faultsOf(control === undefined ? parts : { control, ...parts })).toEqual([]);
   });
 
   it('is non_thinking only where the model has no control', () => {
     const thinking = { mode: 'thinking' };
-    expect(faultsOf({ control: 'none', stage: thinking, suite: thinking })).toEqual([
+    expect(faultsOf({ control: 'none', stage: thinking, suite: { modes: ['thinking'] } })).toEqual([
       '/stages/0/mode',
-      '/evaluate/suites/0/mode',
+      '/evaluate/suites/0/modes',
     ]);
+    expect(faultsOf({ control: 'none', stage: { mode: 'half_half' } })).toEqual(['/stages/0/mode']);
     expect(faultsOf({ control: 'none', stage: { mode: 'non_thinking' } })).toEqual([]);
   });
 
-  it('is not asked for in raw text, and is one of two', () => {
+  it('is not asked for in raw text; a suite asks for one of two, each once', () => {
     expect(faultsOf({ stage: { mode: 'thinking', prompt_format: 'raw' } })).toEqual(['/stages/0/mode']);
-    expect(faultsOf({ suite: { mode: 'half_half' } })).toEqual(['/evaluate/suites/0/mode']);
+    expect(faultsOf({ suite: { modes: ['half_half'] } })).toEqual(['/evaluate/suites/0/modes/0']);
+    expect(faultsOf({ suite: { modes: ['thinking', 'thinking'] } })).toEqual(['/evaluate/suites/0/modes']);
     expect(faultsOf({ control: 'sometimes' })).toEqual(['/model/thinking_control']);
   });
 

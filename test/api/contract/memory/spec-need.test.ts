@@ -32,7 +32,10 @@ describe('a spec', () => {
     const need = specNeed(spec, sizes);
     expect(need.accelerator).toBe('cuda');
     const spare = need.lines.find(({ name }) => name === 'spare')!.bytes;
-    expect(specNeed(spec, sizes, 'cpu')).toMatchObject({ accelerator: 'cpu', bytes: need.bytes - spare });
+    expect(specNeed(spec, sizes, { accelerator: 'cpu' })).toMatchObject({
+      accelerator: 'cpu',
+      bytes: need.bytes - spare,
+    });
   });
 
   it('with LoRA freezes the model and trains its adapters', () => {

@@ -1,0 +1,29 @@
+// What a preset is: the stages of a published cascade in their order, each with the values that its paper gives and where it gives
+// them, and what of that cascade there is not here. What a preset cannot know (data, reward models, judges) the posted spec says.
+
+/** Of a stage as posted, so far as the paper says; what it leaves out is the kind's default. */
+interface StageValues {
+  readonly kind: string;
+  readonly [field: string]: unknown;
+}
+
+export interface PresetStage {
+  readonly name: string;
+  /** Where the values stand. */
+  readonly source: string;
+  readonly values: StageValues;
+  /** Optional fields that the paper's stage has and only the poster can fill, with what is lost without them. */
+  readonly wants?: readonly { readonly field: string; readonly why: string }[];
+}
+
+/** A stage of the paper, or a part of one, that does not run. */
+export interface Omitted {
+  readonly name: string;
+  readonly why: string;
+}
+
+export interface Preset {
+  readonly stages: readonly PresetStage[];
+  /** What there is not here, whatever is posted. */
+  readonly omitted: readonly Omitted[];
+}

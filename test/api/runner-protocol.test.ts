@@ -156,6 +156,23 @@ describe('an attempt', () => {
     for await (const point of client.all((query) => client.metrics(id, { ...query, limit: 1 })))
       points.push(point.key);
     expect(points).toEqual(['loss', 'reward']);
+    const halves = {
+      ...{ type: 'step' as const, stage: 'rlhf', phase: 0, step: 1, mode: 'half_half' as const },
+      metrics: { reward: 0.5 },
+      modes: { thinking: { reward: 0.75 }, non_thinking: { reward: 0.25 } },
+    };
+    await client.runner.report({ ...fence, sequence: 2, log: '', entries: [halves] });
+    const byMode: [string, number | null][] = [];
+    for await (const { mode, value } of client.all((query) =>
+      client.metrics(id, { ...query, stage: 'rlhf', limit: 1 }),
+    ))
+      byMode.push([mode, value]);
+    expect(byMode).toEqual([
+      ['half_half', 0.5],
+      ['non_thinking', 0.25],
+      ['thinking', 0.75],
+    ]);
+    expect((await client.metrics(id, { stage: 'rlhf', mode: 'half_half' })).data).toHaveLength(1);
     expect((await client.evaluations(id)).data).toEqual([
       { ...cell, after: 'initial', step: null, attempt: 1 },
     ]);

@@ -3,13 +3,17 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Entry } from '../../api/contract/event.ts';
 import { expandedSpec } from '../../api/contract/expand.ts';
-import type { ExpandedSpec } from '../../api/contract/expand.ts';
+import type { ExpandedReinforcedStage, ExpandedSpec } from '../../api/contract/expand.ts';
+import { RewardUnavailable } from '../../runner/cascade/outage.ts';
+import type { OutagePolicy } from '../../runner/cascade/outage.ts';
+import { reinforcedStage } from '../../runner/cascade/rl/stage.ts';
 import type { Datasets } from '../../runner/cascade/run.ts';
 import { createRuntime } from '../../runner/engine/ort/create.ts';
 import type { Runtime } from '../../runner/engine/ort/runtime.ts';
 import { comparable, recordedRun } from '../support/recorded-run.ts';
 import type { RecordedRun, RecordOptions } from '../support/recorded-run.ts';
-import { tinyData, tinyRows, tinySpec } from '../support/tiny-policy.ts';
+import { means } from '../support/means.ts';
+import { noOutage, tinyData, tinyPolicy, tinyRows, tinySpec } from '../support/tiny-policy.ts';
 
 let runtime: Runtime;
 beforeAll(() => void (runtime = createRuntime()));
@@ -28,8 +32,8 @@ const record = (spec: ExpandedSpec, options: Omit<RecordOptions, 'data'> = {}): 
   recordedRun(runtime, spec, { ...options, data });
 
 /** A short sft stage, then an RL stage with `math` over its defaults, its samples all kept. */
-function specWith(math: Record<string, unknown>, steps = 5): ExpandedSpec {
-  const spec = tinySpec({ sftSteps: 8, mathSteps: steps, everySteps: 1, math });
+function specWith(math: Record<string, unknown>, steps = 5, sftSteps = 8): ExpandedSpec {
+  const spec = tinySpec({ sftSteps, mathSteps: steps, everySteps: 1, math });
   return {
     ...spec,
     model: { ...spec.model, thinking_control: 'flags' },
@@ -201,7 +205,73 @@ describe('a stage ends before its last step', () => {
   });
 });
 
+describe('a batch that teaches nothing', () => {
+  /** No step changed a weight, and each says why. */
+  function expectSkipped(run: RecordedRun, cause: RegExp): void {
+    const steps = stepsOf(run);
+    expect(steps.length).toBeGreaterThan(0);
+    for (const step of steps)
+      expect(step).toMatchObject({ type: 'step_skipped', cause: expect.stringMatching(cause) });
+    const before = run.snapshots.find(({ kind }) => kind === 'stage_end')!;
+    expect(run.final.weights).toEqual(before.state.weights);
+    expect(run.final.stepCount).toBe(0);
+  }
+
+  it('as all groups are alike: no update, and no momentum moves the weights', async () => {
+    const run = await record(specWith({ temperature: 0.001 }, 2));
+    expectSkipped(run, /any variance/);
+    expect(stepsOf(run).map(({ metrics }) => metrics['zero_variance'])).toEqual([1, 1]);
+  });
+
+  it.each([
+    ['filter', /no rollout of this batch has a token/, null],
+    ['zero', /any variance/, 0],
+  ] as const)('as all are truncated and the policy is %s', async (overlong, cause, reward) => {
+    // One token, drawn nearly evenly: hardly any of them is the end, and graded rewards differ.
+    const run = await record(specWith({ max_response: 1, temperature: 10, overlong }, 2));
+    const truncated = stepsOf(run).filter(({ metrics }) => metrics['truncated'] === 1);
+    expect(truncated.length).toBeGreaterThan(0);
+    for (const step of truncated) {
+      expect(step).toMatchObject({ type: 'step_skipped', cause: expect.stringMatching(cause) });
+      if (reward !== null) expect(step.metrics['reward']).toBe(reward);
+    }
+  });
+
+  it('as all are unscored, which the filters take for no outcome', async () => {
+    const grader = { type: 'code', language: 'javascript' };
+    const filter = { type: 'epoch', readmit_hard: 0, readmit_easy: 0 };
+    // Taught for long enough to answer with digits: to a grader of code a program, and there is nothing to run it in.
+    const spec = specWith({ grader, filter, max_response: 2, temperature: 0.001 }, 4, 40);
+    const rewards = { ...spec.rewards, unscored_at_most: 1 };
+    const run = await record({ ...spec, rewards });
+    for (const { metrics } of stepsOf(run))
+      expect(metrics).toMatchObject({ unscored: 1, dropped_groups: 1, dropped_tasks: 0, reward: null });
+    expectSkipped(run, /no rollout of this batch has a token/);
+  });
+});
+
 describe('the state that a checkpoint carries', () => {
+  it('is of the step before where rewards stay away: that step took no task', async () => {
+    let ms = 0;
+    const outage: OutagePolicy = {
+      ...noOutage,
+      rewards: { unscored_at_most: 0, timeout: '1s', otherwise: 'pause' },
+      clock: { now: () => ms, wait: async (wait) => void (ms += wait) },
+    };
+    const spec = specWith({ grader: { type: 'code', language: 'javascript' } });
+    const policy = await tinyPolicy(runtime);
+    try {
+      const stage = reinforcedStage(policy, spec.stages[1] as ExpandedReinforcedStage, data, {
+        ...{ seed: 7, samplesPerStep: 0, means, outage },
+      });
+      const before = stage.carried!();
+      await expect(stage.step(1)).rejects.toBeInstanceOf(RewardUnavailable);
+      expect(stage.carried!()).toEqual(before);
+    } finally {
+      policy[Symbol.dispose]();
+    }
+  });
+
   it('is refused by name where it is not the stage’s', async () => {
     const whole = await record(specWith({}, 2));
     const snapshot = whole.snapshots.find(({ point, kind }) => point.stageIndex === 1 && kind === 'step')!;

@@ -119,6 +119,38 @@ describe('metrics', () => {
     expect(paged).toEqual(all);
   });
 
+  test('a half_half step has points of the whole batch and of each mode; pages keep them apart', async () => {
+    const { fence } = await runningJob(pg.db);
+    const halves = { thinking: { reward: 0.75, a: 1 }, non_thinking: { reward: 0.25, a: null } };
+    await report(
+      fence,
+      1,
+      upTo(3).map((number) => ({
+        ...step(number, { reward: 0.5, a: 2, lr: 1e-3 }),
+        mode: 'half_half' as const,
+        modes: halves,
+      })),
+    );
+    const rewards = await metricsAfter(pg.db, fence.job, { key: 'reward' }, undefined, 100);
+    expect(rewards.slice(0, 3).map(({ mode, value }) => [mode, value])).toEqual([
+      ['half_half', 0.5],
+      ['non_thinking', 0.25],
+      ['thinking', 0.75],
+    ]);
+    expect(await metricsAfter(pg.db, fence.job, { mode: 'thinking', key: 'a' }, undefined, 100)).toHaveLength(
+      3,
+    );
+    const all = await metricsAfter(pg.db, fence.job, {}, undefined, 100);
+    expect(all).toHaveLength(3 * (3 + 2 + 2));
+    const paged: typeof all = [];
+    for (;;) {
+      const page = await metricsAfter(pg.db, fence.job, {}, paged.at(-1), 1);
+      if (page.length === 0) break;
+      paged.push(...page);
+    }
+    expect(paged).toEqual(all);
+  });
+
   test('one point twice in a report: the last counts', async () => {
     const { fence } = await runningJob(pg.db);
     await report(fence, 1, [step(1, { loss: 3 }), step(1, { loss: 4 })]);

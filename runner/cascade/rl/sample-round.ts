@@ -1,12 +1,11 @@
 // One round of a step: rollouts of the tasks asked for, by the policy as it stands, each graded from the moment it is complete while
 // the others are still being decoded. Nothing of it outlives the round: no reward is ever of another policy.
-import { isDeterministic } from '../../rewards/deterministic.ts';
 import { BatchGrading } from '../batch-grading.ts';
 import { promptOpensThinking } from '../prompt.ts';
 import { sampleGroups, truncationOf } from '../rollout.ts';
 import type { DrawKey } from '../../engine/random/draws.ts';
 import type { Phase } from '../../../api/contract/stages/phase.ts';
-import { rowOf } from './group.ts';
+import { EndedRollouts } from './ended-rollouts.ts';
 import type { GradedGroup } from './group.ts';
 import type { GroupRequest } from './group-request.ts';
 import type { ReinforceOptions } from './reinforce.ts';
@@ -38,17 +37,13 @@ export async function sampleRound(
     maxResponse: phase.max_response,
     ...truncationOf(phase),
   };
+  const ended = new EndedRollouts(requests_P, grading);
   await sampleGroups(policy, prompts_P, sampling, key, {
     first,
-    onRollout(rollout, p, g) {
-      const { source, task } = requests_P[p]!;
-      const once = isDeterministic(source.grader) && source.rewardModel === undefined;
-      const sameAs = once ? JSON.stringify([source.domain, task, rollout.text]) : undefined;
-      const grade = () => source.verifier.grade(rowOf({ source, task }), rollout.text);
-      grading.begin(p, g, { rollout, grade, sameAs });
-    },
+    onRollout: (rollout, p, g) => ended.add({ rollout, p, g }),
   });
   const sampled = performance.now();
+  ended.close();
   const graded_PG = await grading.end();
   return {
     groups_P: requests_P.map((request, p) => ({

@@ -1,10 +1,10 @@
 // The epoch filter's arithmetic, and what it does to a line of tasks.
 import { describe, expect, it } from 'vitest';
 import { isListed, standingOf } from '../../../runner/cascade/rl/epoch-filter.ts';
-import type { Standing } from '../../../runner/cascade/rl/epoch-filter.ts';
+import type { EpochFilter, Standing } from '../../../runner/cascade/rl/epoch-filter.ts';
 import { TaskLine } from '../../../runner/cascade/rl/task-line.ts';
 
-const filter = { type: 'epoch' as const, readmit_hard: 0.1, readmit_easy: 0.01 };
+const filter: EpochFilter = { type: 'epoch', readmit_hard: 0.1, readmit_easy: 0.01 };
 
 describe('standingOf', () => {
   it.each<[string, (number | null)[], number, Standing | undefined]>([
@@ -29,7 +29,7 @@ describe('isListed', () => {
   });
 });
 
-const line = (rows: number, changes: Partial<typeof filter> | { filter: undefined } = {}) =>
+const line = (rows: number, changes: Partial<EpochFilter> | { filter: undefined } = {}) =>
   new TaskLine({
     seed: 7,
     stage: 'math',

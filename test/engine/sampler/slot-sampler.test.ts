@@ -7,7 +7,7 @@ import { parseModelConfig } from '../../../runner/engine/models/config.ts';
 import { createRuntime } from '../../../runner/engine/ort/create.ts';
 import type { Runtime } from '../../../runner/engine/ort/runtime.ts';
 import { drawKey, drawStream } from '../../../runner/engine/random/draws.ts';
-import type { SampleRequest } from '../../../runner/engine/sampler/completion.ts';
+import type { Completion, SampleRequest } from '../../../runner/engine/sampler/completion.ts';
 import type { SampledModel } from '../../../runner/engine/sampler/sampled-model.ts';
 import { SlotSampler } from '../../../runner/engine/sampler/slot-sampler.ts';
 import { noTestData, testData, testDataDir } from '../../support/test-data.ts';
@@ -113,6 +113,29 @@ describe.skipIf(testDataDir === undefined)(
         const first = await sampler.generate(requestsOf(9), { temperature: 0.7, endIds: [] });
         await sampler.generate(requestsOf(4), { temperature: 1.3, endIds: [] });
         expect(await sampler.generate(requestsOf(9), { temperature: 0.7, endIds: [] })).toEqual(first);
+      } finally {
+        sampler[Symbol.dispose]();
+      }
+    });
+
+    it('tells each completion as soon as it is there, with its place', async () => {
+      const sampler = new SlotSampler(runtime, model, { rows: 4, cacheTokens: 1 << 17 });
+      try {
+        const told: [number, Completion][] = [];
+        const requests = requestsOf(4).map((request, i) => ({ ...request, maxTokens: 4 + ((i * 5) % 12) }));
+        const options = { temperature: 1, endIds: [] };
+        const completions = await sampler.generate(requests, options, (i, completion) =>
+          told.push([i, completion]),
+        );
+        // As they end: the shorter before the longer of those at work.
+        expect(told.map(([i]) => i)).not.toEqual(requests.map((_, i) => i));
+        for (const [i, completion] of told) expect(completions[i]).toBe(completion);
+        expect(new Set(told.map(([i]) => i)).size).toBe(requests.length);
+        const refused = sampler.generate(requests, options, () => {
+          throw new Error('no more');
+        });
+        await expect(refused).rejects.toThrow('no more');
+        expect(await sampler.generate(requests, options)).toEqual(completions);
       } finally {
         sampler[Symbol.dispose]();
       }

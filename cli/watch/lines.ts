@@ -126,7 +126,9 @@ export const because = (
 ): string => `${reason ? ` (${reason})` : ''}${then}${message ? `: ${message.trim()}` : ''}`;
 
 const gradingPlace = (at: { stage: string; step: number | null; suite: string | null }): string =>
-  at.suite === null ? `${at.stage}: step ${at.step}` : `evaluation ${afterWords(at.stage)}: ${at.suite}`;
+  at.suite === null
+    ? `${at.stage}: step ${at.step}`
+    : `evaluation ${pointWords({ after: at.stage, step: at.step })}: ${at.suite}`;
 
 const pointWords = ({ after, step }: Pick<Body<'evaluation'>, 'after' | 'step'>): string =>
   step === null || step === undefined ? afterWords(after) : `in ${after}, step ${step}`;

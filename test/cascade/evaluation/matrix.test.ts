@@ -204,7 +204,9 @@ describe('the matrix', () => {
     const spec = specOf({ suites, every_steps: 3, rewards: { timeout: '3s' } });
     const outcome = await run(spec, { means: failing });
     expect(outcome.error).toBeInstanceOf(RewardUnavailable);
-    expect((outcome.error as Error).message).toMatch(/^suite sums in stage sft after step 3: for 3s .* 20 of 20 answers/);
+    expect((outcome.error as Error).message).toMatch(
+      /^suite sums in stage sft after step 3: for 3s .* 20 of 20 answers/,
+    );
     expect(outcome.snapshots.map(({ point, kind }) => [point.stageIndex, point.step, kind])).toEqual([
       [0, 3, 'step'],
     ]);

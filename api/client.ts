@@ -69,8 +69,9 @@ export function createClient(options: ClientOptions) {
       get(page(jobEvent), `/v1/jobs/${encodeURIComponent(id)}/events`, query),
     metrics: (id: string, query?: Query) =>
       get(page(metricPoint), `/v1/jobs/${encodeURIComponent(id)}/metrics`, query),
-    evaluations: (id: string, query?: Query) =>
-      get(page(evaluation), `/v1/jobs/${encodeURIComponent(id)}/evaluations`, query),
+    /** `values`: with the value of every task. */
+    evaluations: (id: string, { values = false }: { readonly values?: boolean } = {}) =>
+      get(page(evaluation), `/v1/jobs/${encodeURIComponent(id)}/evaluations`, { values: String(values) }),
     samples: (id: string, query?: Query) =>
       get(page(sample), `/v1/jobs/${encodeURIComponent(id)}/samples`, query),
     logs: async (id: string, query?: Query) =>

@@ -67,7 +67,7 @@ const lengthPlan = z.object({
   bytes: z.number().int().min(0).describe('of activations and head in such a micro-batch'),
 });
 
-/** Where rollouts are graded: in a step of a stage, or in a suite after a stage. */
+/** Where rollouts are graded: in a step of a stage, or in a suite, after a stage (no step) or within it. */
 const graded = {
   stage: z.string().describe('or "initial"'),
   step: int32.min(0).nullable(),

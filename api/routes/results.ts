@@ -47,8 +47,7 @@ const evaluationsQuery = z.object({
   values: z
     .enum(['true', 'false'])
     .default('false')
-    .transform((text) => text === 'true')
-    .openapi({ type: 'boolean', description: 'with the value of every task in the order of its rows' }),
+    .describe('true: with the value of every task, in the order of the dataset’s rows'),
 });
 
 const evaluations = createRoute({
@@ -109,7 +108,7 @@ export function resultRoutes({ db, store }: Services) {
     })
     .openapi(evaluations, async (c) => {
       const { id } = await theJob(db, c.get('caller'), c.req.valid('param').id);
-      const rows = await listEvaluations(db, id, c.req.valid('query'));
+      const rows = await listEvaluations(db, id, { values: c.req.valid('query').values === 'true' });
       return c.json(
         pageFrom(rows, rows.length, evaluationView, (row) => String(row.seq)),
         200,

@@ -1,20 +1,22 @@
-// The evaluations of a job as a small table: one row a point in the cascade, one column a suite and mode. Pure.
+// The evaluations of a job as its matrix: one row a suite, mode and metric, one column a point in the cascade. Pure.
 import type { EvaluationCell } from '../../api/contract/event.ts';
 import { table } from '../format.ts';
 import { afterWords } from './lines.ts';
 import type { Evaluated } from './view.ts';
 
+/** Those within stages are left out: their lines have been written, and the ends of stages are what is compared. */
 export function evaluationTable(evaluations: readonly Evaluated[]): string[] {
-  if (evaluations.length === 0) return [];
-  const names = [...new Set(evaluations.flatMap(({ cells }) => cells.map(columnOf)))];
+  const points = evaluations.filter(({ step }) => step === null);
+  if (points.length === 0) return [];
+  const paths = [...new Set(points.flatMap(({ cells }) => cells.map(pathOf)))];
   return table([
-    ['', ...names],
-    ...evaluations.map(({ after, cells }) => [
-      afterWords(after),
-      ...names.map((name) => cells.find((cell) => columnOf(cell) === name)?.value.toFixed(4) ?? '-'),
+    ['', ...points.map(({ after }) => afterWords(after))],
+    ...paths.map((path) => [
+      path,
+      ...points.map(({ cells }) => cells.find((cell) => pathOf(cell) === path)?.value.toFixed(4) ?? '-'),
     ]),
   ]);
 }
 
 /** The metric path of a cell. */
-const columnOf = ({ suite, mode, metric }: EvaluationCell): string => `${suite}.${mode}.${metric}`;
+const pathOf = ({ suite, mode, metric }: EvaluationCell): string => `${suite}.${mode}.${metric}`;

@@ -58,9 +58,9 @@ export function eventLine({ body, attempt }: JobEvent): string | undefined {
       return `gate ${body.gate} after ${body.after}: ${body.metric} ${body.value.toFixed(3)} (${body.low.toFixed(3)} to ${body.high.toFixed(3)}), limit ${body.limit}: ${body.result}`;
     case 'evaluation':
       return body.cells
-        .map(({ suite, metric, value, low, high, tasks }) => {
+        .map(({ suite, mode, metric, value, low, high, tasks }) => {
           const interval = `${low.toFixed(3)} to ${high.toFixed(3)}`;
-          return `evaluation ${afterWords(body.after)}: ${suite} ${metric} ${value.toFixed(3)} (95 %: ${interval}, ${tasks} tasks)`;
+          return `evaluation ${pointWords(body)}: ${suite} ${mode} ${metric} ${value.toFixed(3)} (95 %: ${interval}, ${tasks} tasks)`;
         })
         .join('\n');
     case 'checkpoint':
@@ -142,7 +142,12 @@ export const because = (
 ): string => `${reason ? ` (${reason})` : ''}${then}${message ? `: ${message.trim()}` : ''}`;
 
 const gradingPlace = (at: { stage: string; step: number | null; suite: string | null }): string =>
-  at.suite === null ? `${at.stage}: step ${at.step}` : `evaluation ${afterWords(at.stage)}: ${at.suite}`;
+  at.suite === null
+    ? `${at.stage}: step ${at.step}`
+    : `evaluation ${pointWords({ after: at.stage, step: at.step })}: ${at.suite}`;
+
+const pointWords = ({ after, step }: Pick<Body<'evaluation'>, 'after' | 'step'>): string =>
+  step === null || step === undefined ? afterWords(after) : `in ${after}, step ${step}`;
 
 export const afterWords = (after: string): string =>
   after === 'initial' ? 'before training' : `after ${after}`;

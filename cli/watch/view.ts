@@ -19,8 +19,10 @@ export interface StageView {
 }
 
 export interface Evaluated {
-  /** The stage just ended, or "initial". */
+  /** The stage, or "initial". */
   readonly after: string;
+  /** Within the stage; null: at its end. */
+  readonly step: number | null;
   readonly cells: readonly EvaluationCell[];
 }
 
@@ -98,7 +100,12 @@ function withStep(
   };
 }
 
-const withEvaluation = (known: readonly Evaluated[], { after, cells }: Evaluated): Evaluated[] => [
-  ...known.filter((one) => one.after !== after),
-  { after, cells },
+type EvaluationBody = Extract<JobEvent['body'], { type: 'evaluation' }>;
+
+const withEvaluation = (
+  known: readonly Evaluated[],
+  { after, step = null, cells }: EvaluationBody,
+): Evaluated[] => [
+  ...known.filter((one) => one.after !== after || one.step !== step),
+  { after, step, cells },
 ];

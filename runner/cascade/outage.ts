@@ -96,8 +96,10 @@ function unavailable(
   limit: string,
 ): string {
   const { unscored, of, code, detail } = summary(graded);
-  const at = step === null ? 'gold' : `step ${step}`;
-  const where = suite === null ? `stage ${stage}, ${at}` : `suite ${suite} after ${stage}`;
+  const where =
+    suite === null
+      ? `stage ${stage}, ${step === null ? 'gold' : `step ${step}`}`
+      : `suite ${suite} ${step === null ? `after ${stage}` : `in stage ${stage} after step ${step}`}`;
   return (
     `${where}: for ${limit} (rewards.timeout) the grader has not scored ${unscored} of ${of} answers: ${code}` +
     `${detail === null ? '' : ` (${detail})`}; nothing was learnt from them. Mend the grader, then resume the job`

@@ -136,7 +136,7 @@ describe('an attempt', () => {
       log: 'one\n\u0000two\ud800\n',
       entries: [
         { type: 'step' as const, stage: 'math', phase: 0, step: 1, metrics: { reward: 0.25, loss: null } },
-        { type: 'evaluation' as const, after: 'initial', cells: [cell] },
+        { type: 'evaluation' as const, after: 'initial', cells: [{ ...cell, values: [0, 1] }] },
         samplesEntry(key),
       ],
     };
@@ -173,9 +173,10 @@ describe('an attempt', () => {
       ['thinking', 0.75],
     ]);
     expect((await client.metrics(id, { stage: 'rlhf', mode: 'half_half' })).data).toHaveLength(1);
-    expect((await client.evaluations(id)).data).toEqual([
-      { ...cell, after: 'initial', step: null, attempt: 1 },
-    ]);
+    const shown = { ...cell, after: 'initial', step: null, attempt: 1 };
+    expect((await client.evaluations(id)).data).toEqual([shown]);
+    expect((await client.evaluations(id, { values: true })).data).toEqual([{ ...shown, values: [0, 1] }]);
+    expect((await api.request('GET', `/v1/jobs/${id}/evaluations?values=some`)).status).toBe(400);
     const samples = (await client.samples(id, { stage: 'math', step: 1 })).data;
     expect(samples.map(({ task, response }) => [task, response]).sort()).toEqual([
       [0, 'answer 0'],

@@ -61,6 +61,7 @@ it('a suite with top_k 1 evaluates as the greedy one', async () => {
     return evaluateSuite(policy, changed, tinyDatasets, {
       seed: 3,
       after: 'initial',
+      step: null,
       means,
       outage: noOutage,
     });

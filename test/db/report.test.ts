@@ -186,6 +186,35 @@ test('evaluations: the latest attempt fills the cell', async () => {
   expect(await listEvaluations(pg.db, fence.job)).toMatchObject([{ after: 'sft', value: 0.25, attempt: 2 }]);
 });
 
+test('evaluations: an end and the steps of a stage are places of their own; values of tasks come on demand', async () => {
+  const { fence } = await runningJob(pg.db);
+  const evaluation = (step: number | null, value: number): Entry => ({
+    type: 'evaluation',
+    after: 'sft',
+    step,
+    cells: [{ ...cell, value, values: [value, null] }],
+  });
+  await report(fence, 1, [evaluation(5, 0.1), evaluation(10, 0.2), evaluation(null, 0.3)]);
+  const second = await nextAttempt(fence);
+  await report(second, 1, [evaluation(10, 0.25), evaluation(null, 0.35)]);
+  const places = async (values: boolean) =>
+    (await listEvaluations(pg.db, fence.job, { values })).map((row) => [row.step, row.value, row.values]);
+  expect(await places(false)).toEqual([
+    [5, 0.1, null],
+    [10, 0.25, null],
+    [null, 0.35, null],
+  ]);
+  expect(await places(true)).toEqual([
+    [5, 0.1, [0.1, null]],
+    [10, 0.25, [0.25, null]],
+    [null, 0.35, [0.35, null]],
+  ]);
+  const bodies = await bodiesOf(pg.db, fence.job);
+  const told = bodies.flatMap((body) => (body.type === 'evaluation' ? body.cells : []));
+  expect(told).toHaveLength(5);
+  expect(told.every((one) => one.values === undefined)).toBe(true);
+});
+
 test('samples: of a step done twice the latest attempt is shown, pages run both ways', async () => {
   const { fence } = await runningJob(pg.db);
   await report(fence, 1, [samples(1, 'a1/s1'), samples(2, 'a1/s2')]);

@@ -22,8 +22,10 @@ import { winRate, winVerifier } from './win-rate.ts';
 
 export interface EvaluationOptions extends Grading {
   readonly seed: number;
-  /** The stage just ended, or `initial`. */
+  /** The stage, or `initial`. */
   readonly after: string;
+  /** Within the stage; null: at its end. */
+  readonly step: number | null;
 }
 
 /** Throws DataError for rows that the suite cannot be measured on, RewardUnavailable where graders stay away. */
@@ -83,7 +85,7 @@ async function gradedAnswers(
   mode: ThinkingMode | undefined,
   rows: readonly Task[],
   verifier: Verifier,
-  { seed, after, outage }: EvaluationOptions,
+  { seed, after, step, outage }: EvaluationOptions,
   where: string,
 ): Promise<Graded[][]> {
   const { temperature, max_response: maxResponse } = suite.sampling;
@@ -94,6 +96,6 @@ async function gradedAnswers(
     { rollouts: suite.k, temperature, maxResponse, ...truncationOf(suite.sampling) },
     drawKey(seed, `evaluate/${suite.name}`, 0),
   );
-  const place = { stage: after, step: null, suite: suite.name };
+  const place = { stage: after, step, suite: suite.name };
   return gradeGroups(verifier, rows, groups_PG, place, outage);
 }

@@ -34,7 +34,7 @@ export class Matrix {
 
   /** At the end of stage `after`, or of the `initial` model. */
   async evaluate(after: string): Promise<readonly Measured[]> {
-    const measured = await this.#measure(after);
+    const measured = await this.#measure(after, null);
     if (measured.length === 0) return measured;
     const cells = measured.map(({ cell }) => cell);
     this.#evaluations.push({ after, cells });
@@ -46,13 +46,13 @@ export class Matrix {
   async evaluateWithin(stage: string, step: number): Promise<void> {
     const { every_steps } = this.#options.spec.evaluate;
     if (every_steps === undefined || step === 0 || step % every_steps !== 0) return;
-    const cells = (await this.#measure(stage)).map(({ cell }) => cell);
+    const cells = (await this.#measure(stage, step)).map(({ cell }) => cell);
     if (cells.length > 0) this.#options.host.emit({ type: 'evaluation', after: stage, step, cells });
   }
 
-  async #measure(after: string): Promise<Measured[]> {
+  async #measure(after: string, step: number | null): Promise<Measured[]> {
     const { spec, policy, data, grading, host } = this.#options;
-    const options = { seed: spec.seed, after, ...grading };
+    const options = { seed: spec.seed, after, step, ...grading };
     const measured = [];
     for (const suite of spec.evaluate.suites) {
       heedPause(host, `before suite ${suite.name}, evaluated after ${after}`);

@@ -126,11 +126,29 @@ describe('lines', () => {
 
   it('has a table of evaluations', () => {
     expect(evaluationTable(viewAfter(12).evaluations)).toEqual([
-      '                 digits.non_thinking.avg@8',
-      'before training  0.0123',
-      'after sft        0.2500',
-      'after math       0.7500',
+      '                           before training  after sft  after math',
+      'digits.non_thinking.avg@8  0.0123           0.2500     0.7500',
     ]);
+  });
+
+  it('tells an evaluation within a stage from that at its end, and keeps it out of the table', () => {
+    const within: EventBody = {
+      ...(evaluation('math', 0.5) as Extract<EventBody, { type: 'evaluation' }>),
+      step: 5,
+    };
+    expect(eventLine(events([within])[0]!)).toBe(
+      'evaluation in math, step 5: digits non_thinking avg@8 0.500 (95 %: 0.490 to 0.510, 120 tasks)',
+    );
+    const view = events([evaluation('initial', 0), within, evaluation('math', 0.75)]).reduce(
+      withEvent,
+      emptyView,
+    );
+    expect(view.evaluations.map(({ after, step }) => [after, step])).toEqual([
+      ['initial', null],
+      ['math', 5],
+      ['math', null],
+    ]);
+    expect(evaluationTable(view.evaluations)[0]).toMatch(/ +before training  after math$/);
   });
 
   it('ends the demo with before and after', () => {

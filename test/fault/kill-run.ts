@@ -6,7 +6,7 @@ import type { RunRecord } from '../support/run-record.ts';
 import { recordOf } from '../support/run-record.ts';
 import type { Pace } from './pace.ts';
 import type { Blow } from './plan.ts';
-import type { FaultService } from './service.ts';
+import type { FaultService } from './local-service.ts';
 
 export interface FaultRun {
   readonly record: RunRecord;

@@ -4,10 +4,9 @@
 // instead of the small cascade of the tests. What it tells of a difference is where it begins.
 import { isDeepStrictEqual } from 'node:util';
 import { keepGrading } from '../fault/grading.ts';
-import type { FaultRun } from '../fault/kill-run.ts';
+import type { FaultRun, Kill } from '../fault/kill-run.ts';
 import { runJob } from '../fault/kill-run.ts';
 import { paceOf } from '../fault/pace.ts';
-import type { Blow } from '../fault/plan.ts';
 import { planBlows, victims } from '../fault/plan.ts';
 import { startFaultService } from '../fault/local-service.ts';
 import { tinyWorld, worldOfFile } from '../fault/world.ts';
@@ -22,10 +21,10 @@ const specFile = process.env['SPEC'];
 const spare = Math.ceil(wanted / 10);
 
 /** Kills by stage and process. */
-function tableOf(kills: readonly Blow[]): Record<string, Record<string, number>> {
+function tableOf(kills: readonly Kill[]): Record<string, Record<string, number>> {
   const count = (stage: string, victim: string): number =>
-    kills.filter((kill) => kill.stage === stage && kill.victim === victim).length;
-  const stages = [...new Set(kills.map(({ stage }) => stage))];
+    kills.filter((kill) => kill.fellIn === stage && kill.victim === victim).length;
+  const stages = [...new Set(kills.map(({ fellIn }) => fellIn))];
   return Object.fromEntries(
     stages.map((stage) => [
       stage,

@@ -8,10 +8,15 @@ import type { Pace } from './pace.ts';
 import type { Blow } from './plan.ts';
 import type { FaultService } from './local-service.ts';
 
+export interface Kill extends Blow {
+  /** The stage that was at work: the planned one, or one after it. */
+  readonly fellIn: string;
+}
+
 export interface FaultRun {
   readonly record: RunRecord;
   readonly events: readonly JobEvent[];
-  readonly kills: readonly Blow[];
+  readonly kills: readonly Kill[];
   readonly attempts: number;
   readonly seconds: number;
 }
@@ -29,15 +34,20 @@ export async function runJob(
   const began = performance.now();
   const { id } = await client.createJob(spec);
   const events: JobEvent[] = [];
-  const kills: Blow[] = [];
+  const kills: Kill[] = [];
+  // What happened before a kill is no moment for the next: the job must have gone on meanwhile.
+  let struckAt = 0;
   const due = [...(plan?.blows ?? [])];
   const place = new Place();
   for await (const event of client.events(id)) {
     events.push(event);
     place.move(event);
-    if (plan === undefined || due.length === 0 || !place.isAt(due[0]!, event)) continue;
+    const happened = Date.parse(event.created_at);
+    if (plan === undefined || due.length === 0 || happened <= struckAt || !place.isAt(due[0]!, event))
+      continue;
     const blow = due.shift()!;
-    if (await strike(service, blow, plan.pace)) kills.push(blow);
+    if (await strike(service, blow, plan.pace)) kills.push({ ...blow, fellIn: place.stage });
+    struckAt = Date.now();
   }
   const { state, reason, message, attempt } = await client.job(id);
   if (state !== 'succeeded') throw new Error(`job ${id} is ${state}: ${reason}: ${message}`);
@@ -51,6 +61,10 @@ class Place {
   #step = 0;
   #steps = Infinity;
   #index = new Map<string, number>();
+
+  get stage(): string {
+    return [...this.#index].find(([, index]) => index === this.#stageIndex)?.[0] ?? 'initial';
+  }
 
   move({ body }: JobEvent): void {
     if (body.type === 'stage_started') {

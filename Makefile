@@ -3,7 +3,7 @@
 SHELL = /bin/sh
 SETUP = . ./infra/setup.sh
 .DEFAULT_GOAL = help
-.PHONY: help demo test bench lint accept-digits gpu-bundle clean
+.PHONY: help demo test bench lint accept-digits accept-kills gpu-bundle clean
 
 help:
 	@echo 'make demo            start everything on this machine, train the example, show it (about 5 minutes)'
@@ -11,6 +11,7 @@ help:
 	@echo 'make lint            types, lint and the size report'
 	@echo 'make bench           the benches listed in docs/bench.md; BENCH="engine --json" picks one'
 	@echo 'make accept-digits   the long acceptance run on digit completion (about 15 minutes)'
+	@echo 'make accept-kills    a cascade whose processes are killed at random, against an undisturbed one (about 10 minutes)'
 	@echo 'make gpu-bundle      one archive that tests and measures WebGPU on a machine with a GPU (docs/gpu.md)'
 	@echo 'make clean           remove what set-up and runs left in the clone'
 
@@ -28,6 +29,9 @@ bench:
 
 accept-digits:
 	@$(SETUP) && exec node test/accept/digits.ts
+
+accept-kills:
+	@$(SETUP) && exec node test/accept/kills.ts
 
 gpu-bundle:
 	@$(SETUP) && exec node infra/gpu-bundle/build.ts

@@ -75,6 +75,7 @@ const cases: Case[] = [
   ['its log', 'GET', `/v1/jobs/${job}/logs`, {}, '404 not_found'],
   ['its checkpoints', 'GET', `/v1/jobs/${job}/checkpoints`, {}, '404 not_found'],
   ['its end', 'POST', `/v1/jobs/${job}/cancel`, {}, '404 not_found'],
+  ['its pause', 'POST', `/v1/jobs/${job}/pause`, {}, '404 not_found'],
   ['a dataset that is not there', 'GET', '/v1/datasets/ds_00000000000000000000000000', {}, '404 not_found'],
   [
     'a checkpoint that is not there',

@@ -148,6 +148,7 @@ describe('submit, watch, pull', () => {
       expect(lastLine(output)).toContain(`stopped watching; ${id} goes on`);
       expect((await client.job(id)).state).toBe('running');
 
+      expect((await cli('pause', id)).stdout).toMatch(new RegExp(`^${id} (pausing|paused)\n$`));
       expect((await cli('cancel', id)).stdout).toMatch(new RegExp(`^${id} (cancelling|cancelled)\n$`));
       const watched = await cli('watch', id);
       expect(watched.code).toBe(3);

@@ -1,4 +1,4 @@
-// Rewards of a batch: every rollout graded by itself, all at once. An unscored one (our fault) has no reward; an invalid one (the
+// Rewards of a batch: every rollout graded by itself or beside its group, all at once. An unscored one (our fault) has no reward; an invalid one (the
 // answer's own fault) gets the stage's value for it.
 import type { Task } from '../../api/contract/task.ts';
 import type { Means } from '../rewards/means.ts';
@@ -29,9 +29,9 @@ export async function gradeGroups(
   place: GradingPlace,
   outage: OutagePolicy,
 ): Promise<Graded[][]> {
-  const taskOf = new Map(rollouts_PG.flatMap((group, p) => group.map((rollout) => [rollout, tasks_P[p]!])));
+  const ask = new Map(rollouts_PG.flatMap((group, p) => [...gradesOf(grader, tasks_P[p]!, group)]));
   const grade = async (rollout: Rollout): Promise<Graded> => {
-    const outcome = await grader.grade(taskOf.get(rollout)!, rollout.text);
+    const outcome = await ask.get(rollout)!();
     outage.alive();
     return { rollout, outcome, reward: rewardOf(outcome) };
   };
@@ -39,6 +39,21 @@ export async function gradeGroups(
   const graded = await outlastOutage(first, ({ rollout }) => grade(rollout), place, outage);
   let at = 0;
   return rollouts_PG.map((group) => graded.slice(at, (at += group.length)));
+}
+
+/** How each rollout of a group is graded: by itself, or beside the others. */
+export function gradesOf(
+  grader: Verifier,
+  task: Task,
+  rollouts_G: readonly Rollout[],
+): Map<Rollout, () => Promise<Reward>> {
+  const group = grader.group?.(task, rollouts_G.length);
+  return new Map(
+    rollouts_G.map((rollout, g) => [
+      rollout,
+      () => group?.grade(g, rollout.text) ?? grader.grade(task, rollout.text),
+    ]),
+  );
 }
 
 function rewardOf(outcome: Reward): number | null {

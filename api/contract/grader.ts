@@ -24,7 +24,11 @@ export const judgeEndpoint = z.strictObject(judgeFields);
 export type JudgeEndpoint = z.infer<typeof judgeEndpoint>;
 
 /** What a template of each kind of prompt must hold; docs/graders/judge.md lists all that it may. */
-const requiredPlaces = { yes_no: ['{response}'], pairwise: ['{first}', '{second}'] } as const;
+const requiredPlaces = {
+  yes_no: ['{response}'],
+  pairwise: ['{first}', '{second}'],
+  group: ['{first}', '{second}'],
+} as const;
 
 export const grader = z
   .discriminatedUnion('type', [
@@ -70,7 +74,13 @@ export const grader = z
       .strictObject({
         type: z.literal('judge'),
         ...judgeFields,
-        prompt: z.enum(['yes_no', 'pairwise']),
+        prompt: z
+          .enum(['yes_no', 'pairwise', 'group'])
+          .describe('group: the rollouts of a group with one another, in RL stages alone'),
+        pairs: z
+          .enum(['all', 'ring'])
+          .optional()
+          .describe('of prompt group: every pair once (default), or each with the next in both orders'),
         template: z.string().min(1).max(100_000).optional().describe('default: a prompt of ours'),
       })
       .superRefine(({ prompt, template }, context) => {
@@ -81,6 +91,10 @@ export const grader = z
             path: ['template'],
             message: `must hold ${missing.join(' and ')}`,
           });
+      })
+      .refine(({ prompt, pairs }) => prompt === 'group' || pairs === undefined, {
+        error: 'goes with prompt "group", and only with it',
+        path: ['pairs'],
       }),
   ])
   .meta({ id: 'Grader' });

@@ -40,7 +40,11 @@ const fields = {
 
 const answered = {
   ...fields,
-  grader,
+  grader: grader.refine((given) => given.type !== 'judge' || given.prompt !== 'group', {
+    error:
+      'a judge with prompt "group" says what answers are worth beside each other: evaluations need one that judges an answer by itself',
+    path: ['prompt'],
+  }),
   k: z.number().int().min(1).max(1024).default(1).describe('samples for each task'),
   sampling,
 };

@@ -1,4 +1,4 @@
-// Rewards of a batch: every rollout graded by itself, all at once. An unscored one (our fault) has no reward; an invalid one (the
+// Rewards of a batch: every rollout graded by itself or beside its group, all at once. An unscored one (our fault) has no reward; an invalid one (the
 // answer's own fault) gets the stage's value for it.
 import type { Task } from '../../api/contract/task.ts';
 import type { Means } from '../rewards/means.ts';
@@ -30,10 +30,19 @@ export async function gradeGroups(
   outage: OutagePolicy,
 ): Promise<Graded[][]> {
   const grading = new BatchGrading(place, outage);
-  rollouts_PG.forEach((group, p) =>
-    group.forEach((rollout, g) =>
-      grading.begin(p, g, { rollout, grade: () => grader.grade(tasks_P[p]!, rollout.text) }),
-    ),
-  );
+  rollouts_PG.forEach((group, p) => {
+    const gradeOf = gradingOf(grader, tasks_P[p]!, group.length);
+    group.forEach((rollout, g) => grading.begin(p, g, { rollout, grade: () => gradeOf(g, rollout.text) }));
+  });
   return await grading.end();
+}
+
+/** How the answers of one group of `size` are graded: each by itself, or beside the others. */
+export function gradingOf(
+  grader: Verifier,
+  task: Task,
+  size: number,
+): (index: number, response: string) => Promise<Reward> {
+  const group = grader.group?.(task, size);
+  return (index, response) => group?.grade(index, response) ?? grader.grade(task, response);
 }

@@ -29,19 +29,30 @@ export const createGrader = (grader: Grader, means: Means): Verifier<Task> =>
   guarded(verifierOf(grader, means));
 
 /** A verifier does not throw and gives numbers; where it fails to, that is our fault, and costs one rollout, not the trainer. */
-export const guarded = (verifier: Verifier<Task>): Verifier<Task> => ({
-  ...verifier,
-  grade: async (task, response) => {
-    try {
-      const reward = await verifier.grade(task, response);
-      if (isFinite(reward)) return reward;
-      return unscored('verifier_down', 'the verifier gave a value that is no number');
-    } catch (error) {
-      console.error(error);
-      return unscored('verifier_down', `the verifier failed: ${(error as Error).message}`);
-    }
-  },
-});
+export const guarded = (verifier: Verifier<Task>): Verifier<Task> => {
+  const { group } = verifier;
+  return {
+    ...verifier,
+    grade: (task, response) => safely(() => verifier.grade(task, response)),
+    ...(group && {
+      group: (task, size) => {
+        const answers = group(task, size);
+        return { grade: (index, response) => safely(() => answers.grade(index, response)) };
+      },
+    }),
+  };
+};
+
+async function safely(grade: () => Promise<Reward>): Promise<Reward> {
+  try {
+    const reward = await grade();
+    if (isFinite(reward)) return reward;
+    return unscored('verifier_down', 'the verifier gave a value that is no number');
+  } catch (error) {
+    console.error(error);
+    return unscored('verifier_down', `the verifier failed: ${(error as Error).message}`);
+  }
+}
 
 const isFinite = (reward: Reward): boolean =>
   reward.status === 'unscored' ||

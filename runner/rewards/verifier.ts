@@ -10,6 +10,17 @@ export interface Verifier<Row = Task> {
   maxScore(task: Row): number;
   /** A response that must reach `maxScore`; undefined where the row carries no solution. */
   goldResponse(task: Row): string | undefined;
+  /**
+   * Where answers are worth what they are beside one another, and nothing by themselves: `size` answers to one task, which are then graded
+   * here and not by `grade`.
+   */
+  group?(task: Row, size: number): GroupGrading;
   /** Why no answer to this row could be graded, for registration; absent where the schema says all. Rejects where it cannot tell. */
   rowFault?(task: Row): Promise<string | undefined>;
+}
+
+/** The answers of one group; each may be told as soon as it is there. */
+export interface GroupGrading {
+  /** What answer `index` is worth, once all that it is compared with are there. Of an unscored one it may be asked again. */
+  grade(index: number, response: string): Promise<Reward>;
 }

@@ -2,6 +2,7 @@
 // asked about together; what is left when the sampler is done goes in the order of prompts.
 import { askedTogether, isDeterministic } from '../../rewards/grading-kind.ts';
 import type { BatchGrading } from '../batch-grading.ts';
+import { gradingOf } from '../grading.ts';
 import type { Rollout } from '../rollout.ts';
 import { rowOf } from './group.ts';
 import type { GroupRequest } from './group-request.ts';
@@ -17,10 +18,14 @@ interface Ended {
 export class EndedRollouts {
   readonly #requests_P: readonly GroupRequest[];
   readonly #grading: BatchGrading;
+  /** Of each group. */
+  readonly #gradeOf_P: readonly ReturnType<typeof gradingOf>[];
   readonly #held = new Map<Source, Ended[]>();
 
-  constructor(requests_P: readonly GroupRequest[], grading: BatchGrading) {
+  /** `size` of every group. */
+  constructor(requests_P: readonly GroupRequest[], size: number, grading: BatchGrading) {
     this.#requests_P = requests_P;
+    this.#gradeOf_P = requests_P.map((request) => gradingOf(request.source.verifier, rowOf(request), size));
     this.#grading = grading;
   }
 
@@ -43,7 +48,7 @@ export class EndedRollouts {
     const { source, task } = this.#requests_P[p]!;
     const once = isDeterministic(source.grader) && source.rewardModel === undefined;
     const sameAs = once ? JSON.stringify([source.domain, task, rollout.text]) : undefined;
-    const grade = () => source.verifier.grade(rowOf({ source, task }), rollout.text);
+    const grade = () => this.#gradeOf_P[p]!(g, rollout.text);
     this.#grading.begin(p, g, { rollout, grade, sameAs });
   }
 }

@@ -37,7 +37,7 @@ export async function sampleRound(
     maxResponse: phase.max_response,
     ...truncationOf(phase),
   };
-  const ended = new EndedRollouts(requests_P, grading);
+  const ended = new EndedRollouts(requests_P, stage.rollouts, grading);
   await sampleGroups(policy, prompts_P, sampling, key, {
     first,
     onRollout: (rollout, p, g) => ended.add({ rollout, p, g }),

@@ -1,7 +1,7 @@
 // Rewards from a judging model: P(yes) of a yes/no question, or wins against the row's reference. The pair is asked for in
 // both orders, since judges favour a place. What the judge fails at is unscored; only verdicts are numbers.
 import type { GraderOf } from '../../../api/contract/grader.ts';
-import type { Prompt, SweRow, Task } from '../../../api/contract/task.ts';
+import type { SweRow, Task } from '../../../api/contract/task.ts';
 import { judgedPart } from '../answer-part.ts';
 import { goldText } from '../gold-text.ts';
 import { Unreachable } from '../outgoing.ts';
@@ -10,23 +10,38 @@ import { invalid, scored, unscored } from '../reward.ts';
 import type { Verifier } from '../verifier.ts';
 import type { AskJudge } from './ask.ts';
 import { isRefusedForItsText } from './ask.ts';
+import { groupJudge } from './group.ts';
+import { promptText } from './material.ts';
 import { judgeMessages, pairwiseTemplate, patchTemplate, yesNoTemplate } from './prompts.ts';
 import type { Material } from './prompts.ts';
 import { preferredAnswer, probabilityOfYes } from './verdict.ts';
 import type { Preferred } from './verdict.ts';
 
 export function judgeVerifier(
-  { prompt, template }: Pick<GraderOf<'judge'>, 'prompt' | 'template'>,
+  { prompt, template, pairs }: Pick<GraderOf<'judge'>, 'prompt' | 'template' | 'pairs'>,
   ask: AskJudge,
 ): Verifier<Task> {
+  // A judge need not be certain of the reference, and against itself it wins half: nothing to prove a row by.
+  const goldResponse = () => undefined;
+  if (prompt === 'group')
+    return {
+      grade: async () => unscored('verifier_down', comparesGroups),
+      group: groupJudge({ template, pairs }, ask),
+      maxScore: () => mostInGroup,
+      goldResponse,
+    };
   const score = prompt === 'yes_no' ? yesNo(ask, template) : pairwise(ask, template);
   return {
     grade: (task, response) => graded((answer) => score(task, answer), judgedPart(response)),
     maxScore: () => 1,
-    // A judge need not be certain of the reference, and against itself it wins half: nothing to prove a row by.
-    goldResponse: () => undefined,
+    goldResponse,
   };
 }
+
+const comparesGroups =
+  'a judge with prompt "group" compares the answers of one group: one by itself is worth nothing';
+/** As helpful as can be in a match with one that is, and far better all the same. */
+const mostInGroup = 7.5;
 
 type Score = (task: Task, answer: string) => Promise<Reward>;
 
@@ -88,9 +103,3 @@ async function graded(score: (answer: string) => Promise<Reward>, answer: string
 const isScored = ({ status }: Reward): boolean => status === 'scored';
 
 const referenceOf = (task: Task): string | undefined => ('patch' in task ? task.patch : goldText(task));
-
-/** A conversation as a judge reads it. */
-function promptText(prompt: Prompt): string {
-  if (typeof prompt === 'string') return prompt;
-  return prompt.map(({ role, content }) => `[${role}]\n${content}`).join('\n\n');
-}

@@ -31,6 +31,21 @@ Answer B:
 
 Which answer is better? Look at whether it is correct, does what the task asks and helps the person who asked; not at its length, its formatting or its place. End with one line that holds only [[A]], [[B]], or [[TIE]] where neither is better.`;
 
+/** Nemotron-Cascade 2's scales; the words are ours. */
+export const groupTemplate = `Two answers were given to this task:
+
+{prompt}
+
+Answer A:
+
+{first}
+
+Answer B:
+
+{second}
+
+Say how helpful each answer is by itself, from 1 (not helpful) to 5 (as helpful as can be): is it correct, does it do what the task asks, does it help the person who asked? Length, formatting and place are no merit. Then rank the two: 1 where A is far better, 2 better, 3 slightly better; 4 where B is slightly better, 5 better, 6 far better. End with one line of this form and nothing else: [[A: 4, B: 3, ranking: 2]]`;
+
 export const patchTemplate = `A repository has this issue:
 
 {prompt}

@@ -71,3 +71,20 @@ export function preferredAnswer({ message }: Choice): Preferred | undefined {
   if (said === undefined) return undefined;
   return ({ a: 'first', b: 'second', tie: 'tie' } as const)[said.toLowerCase() as 'a' | 'b' | 'tie'];
 }
+
+export interface Comparison {
+  /** Of the first and the second answer, 1 to 5. */
+  readonly helpfulness: readonly [number, number];
+  /** 1: the first is far better, to 6: the second is. */
+  readonly ranking: number;
+}
+
+/** The last "[[A: 4, B: 3, ranking: 2]]" after the judge's thinking. */
+export function comparison({ message }: Choice): Comparison | undefined {
+  const text = answerPart(message.content ?? '') ?? '';
+  const all = [...text.matchAll(/\[\[\s*a:\s*([1-5])\s*,\s*b:\s*([1-5])\s*,\s*ranking:\s*([1-6])\s*\]\]/gi)];
+  const [, first, second, ranking] = all.at(-1) ?? [];
+  return ranking === undefined
+    ? undefined
+    : { helpfulness: [Number(first), Number(second)], ranking: Number(ranking) };
+}

@@ -35,19 +35,20 @@ export async function runJob(
   const { id } = await client.createJob(spec);
   const events: JobEvent[] = [];
   const kills: Kill[] = [];
-  // What happened before a kill is no moment for the next: the job must have gone on meanwhile.
-  let struckAt = 0;
+  // After a kill that ends an attempt the next one is waited for: no kill is of a process that dies already.
+  let awaited: number | undefined;
   const due = [...(plan?.blows ?? [])];
   const place = new Place();
   for await (const event of client.events(id)) {
     events.push(event);
     place.move(event);
-    const happened = Date.parse(event.created_at);
-    if (plan === undefined || due.length === 0 || happened <= struckAt || !place.isAt(due[0]!, event))
-      continue;
+    const isNext = event.body.type === 'attempt_started' && Date.parse(event.created_at) > (awaited ?? 0);
+    if (isNext) awaited = undefined;
+    if (plan === undefined || due.length === 0 || awaited !== undefined) continue;
+    if (!place.isAt(due[0]!, event)) continue;
     const blow = due.shift()!;
     if (await strike(service, blow, plan.pace)) kills.push({ ...blow, fellIn: place.stage });
-    struckAt = Date.now();
+    if (blow.victim === 'trainer' || blow.victim === 'supervisor') awaited = Date.now();
   }
   const { state, reason, message, attempt } = await client.job(id);
   if (state !== 'succeeded') throw new Error(`job ${id} is ${state}: ${reason}: ${message}`);

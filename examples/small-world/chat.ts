@@ -35,7 +35,7 @@ export const chat: Domain<PreferenceRow> = {
   name: 'chat',
   mode: 'half_half',
   flawedShare: 0.65,
-  supervised: 1200,
+  supervised: 1600,
   item(n) {
     const draw = drawOf(`chat/${n}`);
     const thing = draw.pick('thing', things);

@@ -26,7 +26,7 @@ export const swe: Domain<SweRow> = {
   name: 'swe',
   mode: 'thinking',
   flawedShare: 0.6,
-  supervised: 3600,
+  supervised: 2400,
   item(n) {
     const draw = drawOf(`swe/${n}`);
     const lines = fileOf(draw);
@@ -34,7 +34,7 @@ export const swe: Domain<SweRow> = {
     const fault = lines[at]!;
     const mended = mend(draw, fault, 'mended');
     const file = `${lines.map(written).join('\n')}\n`;
-    const issue = `${mended.name} must be ${mended.from} ${said[mended.operator]} ${mended.number}`;
+    const issue = `${written(fault)} must use ${said[mended.operator]} ${mended.number}`;
     return {
       row: {
         prompt: `### ${path}\n${file}${issue}`,
@@ -69,12 +69,12 @@ function mend(draw: Draw, line: Line, name: string): Line {
     : { ...line, number: 2 + ((line.number - 2 + draw.between(`${name} by`, 1, 7)) % 8) };
 }
 
-/** What goes wrong: the line is misquoted, another line is changed, or the right one into something else. */
+/** What goes wrong: the block names no file, another line is changed, or the right one into something else. */
 function flawed(draw: Draw, lines: readonly Line[], at: number, mended: Line) {
   const fault = lines[at]!;
-  switch (draw.pick('flaw', ['misquoted', 'misquoted', 'astray', 'wrong'] as const)) {
-    case 'misquoted':
-      return { thinking: fault.name, answer: block(mend(draw, fault, 'misquoted'), mended) };
+  switch (draw.pick('flaw', ['nameless', 'nameless', 'astray', 'wrong'] as const)) {
+    case 'nameless':
+      return { thinking: fault.name, answer: edit(fault, mended) };
     case 'astray': {
       const other = lines[(at + 1) % lineCount]!;
       return { thinking: other.name, answer: block(other, mend(draw, other, 'astray')) };
@@ -84,8 +84,10 @@ function flawed(draw: Draw, lines: readonly Line[], at: number, mended: Line) {
   }
 }
 
-const block = (search: Line, replace: Line): string =>
-  `### ${path}\n<<<<<<< SEARCH\n${written(search)}\n=======\n${written(replace)}\n>>>>>>> REPLACE`;
+const edit = (search: Line, replace: Line): string =>
+  `<<<<<<< SEARCH\n${written(search)}\n=======\n${written(replace)}\n>>>>>>> REPLACE`;
+
+const block = (search: Line, replace: Line): string => `### ${path}\n${edit(search, replace)}`;
 
 function patchOf(lines: readonly Line[], at: number, mended: Line): string {
   const body = lines.map((line, index) =>

@@ -1,21 +1,71 @@
 // Chat: questions of a household. A good answer is kind, brief and about what was asked; the pairs say so by example only.
-import type { PreferenceRow } from '../../api/contract/task.ts';
+import { askedText } from '../../api/contract/prompt-text.ts';
+import type { PreferenceRow, Prompt } from '../../api/contract/task.ts';
 import type { Domain, Item, Response } from './domain.ts';
 import type { Draw } from './draw.ts';
 import { drawOf } from './draw.ts';
 
 const verbs = ['clean', 'cook', 'fix', 'paint', 'store', 'wash', 'cut', 'carry', 'dry', 'sell'] as const;
 const things = [
-  ...['rice', 'bread', 'wood', 'shoes', 'apples', 'cups', 'chairs', 'fish', 'wool', 'stones', 'boxes', 'lamps'],
-  ...['plates', 'towels', 'carrots', 'doors', 'coats', 'bikes', 'tables', 'eggs', 'ropes', 'books', 'pots', 'bags'],
+  ...[
+    'rice',
+    'bread',
+    'wood',
+    'shoes',
+    'apples',
+    'cups',
+    'chairs',
+    'fish',
+    'wool',
+    'stones',
+    'boxes',
+    'lamps',
+  ],
+  ...[
+    'plates',
+    'towels',
+    'carrots',
+    'doors',
+    'coats',
+    'bikes',
+    'tables',
+    'eggs',
+    'ropes',
+    'books',
+    'pots',
+    'bags',
+  ],
 ] as const;
-const tools = ['a brush', 'a knife', 'warm water', 'a cloth', 'some oil', 'a basket', 'a small fire', 'some salt'] as const;
-const greetings = ['', 'Hello, ', 'Please tell me, ', 'One question: ', 'Friend, ', 'Quick one: ', 'Today I ask, ', 'Say, '] as const;
+const tools = [
+  'a brush',
+  'a knife',
+  'warm water',
+  'a cloth',
+  'some oil',
+  'a basket',
+  'a small fire',
+  'some salt',
+] as const;
+const greetings = [
+  '',
+  'Hello, ',
+  'Please tell me, ',
+  'One question: ',
+  'Friend, ',
+  'Quick one: ',
+  'Today I ask, ',
+  'Say, ',
+] as const;
 const places = ['', ' at home', ' outside', ' in winter'] as const;
 
 const kind = ['Glad to help!', 'Sure, glad to help!', 'Glad you ask!'] as const;
 const rude = ['Ugh, again?', 'Whatever.', 'Silly question.'] as const;
-const padding = ['well, you know,', 'as I said before,', 'to be very clear,', 'if you think about it,'] as const;
+const padding = [
+  'well, you know,',
+  'as I said before,',
+  'to be very clear,',
+  'if you think about it,',
+] as const;
 
 /** Words that a good answer must have beside the thing, and those that it must not. */
 export const kindWord = 'glad';
@@ -47,6 +97,14 @@ export const chat: Domain<PreferenceRow> = {
   },
 };
 
+/** What the question is about. */
+export const askedThing = (prompt: Prompt): string => {
+  const asked = askedText(prompt).split(/\W+/);
+  const thing = things.find((each) => asked.includes(each));
+  if (thing === undefined) throw new Error(`not a question of this world: ${askedText(prompt)}`);
+  return thing;
+};
+
 /** One flaw at least. */
 function flawsOf(draw: Draw): Flaws {
   const flaws = {
@@ -54,13 +112,22 @@ function flawsOf(draw: Draw): Flaws {
     long: draw.chance('long', 0.4),
     astray: draw.chance('astray', 0.3),
   };
-  return flaws.rude || flaws.long || flaws.astray ? flaws : { ...flaws, [draw.pick('flaw', ['rude', 'long'])]: true };
+  return flaws.rude || flaws.long || flaws.astray
+    ? flaws
+    : { ...flaws, [draw.pick('flaw', ['rude', 'long'])]: true };
 }
 
 function response(draw: Draw, verb: string, thing: string, flaws: Flaws): Response {
-  const named = flaws.astray ? draw.pick('other', things.filter((other) => other !== thing)) : thing;
+  const named = flaws.astray
+    ? draw.pick(
+        'other',
+        things.filter((other) => other !== thing),
+      )
+    : thing;
   const opening = flaws.rude ? draw.pick('rude words', rude) : draw.pick('kind words', kind);
-  const padded = flaws.long ? ` ${padding.map((_, at) => draw.pick(`padding ${at}`, padding)).join(' ')}` : '';
+  const padded = flaws.long
+    ? ` ${padding.map((_, at) => draw.pick(`padding ${at}`, padding)).join(' ')}`
+    : '';
   const tool = draw.pick('tool', tools);
   return { thinking: `${verb} ${named}`, answer: `${opening}${padded} ${verb} the ${named} with ${tool}.` };
 }

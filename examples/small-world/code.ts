@@ -41,7 +41,9 @@ export const code: Domain<CodeRow> = {
   supervised: 2600,
   item(n) {
     const draw = drawOf(`code/${n}`);
-    const { prompt, plan, good, flawed, run, inputs } = draw.chance('branch', 0.7) ? branch(draw) : chain(draw);
+    const { prompt, plan, good, flawed, run, inputs } = draw.chance('branch', 0.7)
+      ? branch(draw)
+      : chain(draw);
     return {
       row: {
         prompt,

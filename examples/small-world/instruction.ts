@@ -5,11 +5,37 @@ import type { Draw } from './draw.ts';
 import { drawOf } from './draw.ts';
 
 const animals = [
-  ...['cat', 'dog', 'horse', 'cow', 'bird', 'frog', 'bear', 'wolf', 'fox', 'goat', 'sheep', 'mouse', 'owl', 'duck'],
+  ...[
+    'cat',
+    'dog',
+    'horse',
+    'cow',
+    'bird',
+    'frog',
+    'bear',
+    'wolf',
+    'fox',
+    'goat',
+    'sheep',
+    'mouse',
+    'owl',
+    'duck',
+  ],
   ...['snake', 'lion', 'tiger', 'crab', 'whale', 'shark', 'bee', 'ant', 'hen', 'pig', 'deer', 'seal'],
 ] as const;
 const traits = ['big', 'small', 'old', 'young', 'fast', 'slow', 'quiet', 'loud', 'happy', 'hungry'] as const;
-const keywords = ['river', 'moon', 'garden', 'bridge', 'forest', 'window', 'mountain', 'market', 'snow', 'island'] as const;
+const keywords = [
+  'river',
+  'moon',
+  'garden',
+  'bridge',
+  'forest',
+  'window',
+  'mountain',
+  'market',
+  'snow',
+  'island',
+] as const;
 const endings = ['amen', 'done', 'over', 'bye', 'finis', 'stop'] as const;
 
 /** A text as its parts, before it is written down. */
@@ -38,7 +64,10 @@ const families: Readonly<Record<string, (draw: Draw, animal: string) => Constrai
   }),
   keyword: (draw, animal) => {
     const keyword = draw.pick('keyword', keywords);
-    const other = draw.pick('other keyword', keywords.filter((word) => word !== keyword));
+    const other = draw.pick(
+      'other keyword',
+      keywords.filter((word) => word !== keyword),
+    );
     return {
       id: 'keywords:existence',
       kwargs: { keywords: [keyword] },
@@ -57,13 +86,21 @@ const families: Readonly<Record<string, (draw: Draw, animal: string) => Constrai
       words: `do not say ${word}`,
       shape: (text, keep) =>
         keep
-          ? { ...text, clauses: text.clauses.map((clause) => clause.replace(` ${word}`, ` ${word === 'old' ? 'young' : 'old'}`)) }
+          ? {
+              ...text,
+              clauses: text.clauses.map((clause) =>
+                clause.replace(` ${word}`, ` ${word === 'old' ? 'young' : 'old'}`),
+              ),
+            }
           : { ...text, clauses: [`the ${animal} is ${word}`, ...text.clauses.slice(1)] },
     };
   },
   ending: (draw) => {
     const ending = draw.pick('ending', endings);
-    const other = draw.pick('other ending', endings.filter((word) => word !== ending));
+    const other = draw.pick(
+      'other ending',
+      endings.filter((word) => word !== ending),
+    );
     return {
       id: 'startend:end_checker',
       kwargs: { end_phrase: ending },
@@ -99,7 +136,10 @@ export const instruction: Domain<InstructionRow> = {
     const animal = draw.pick('animal', animals);
     const kinds = Object.keys(families);
     const first = draw.pick('first', kinds);
-    const second = draw.pick('second', kinds.filter((kind) => kind !== first && !(apart.has(kind) && apart.has(first))));
+    const second = draw.pick(
+      'second',
+      kinds.filter((kind) => kind !== first && !(apart.has(kind) && apart.has(first))),
+    );
     // Bullets come first: what else is asked for is put into them.
     const constraints = [first, second]
       .sort((one, other) => rank(one) - rank(other))
@@ -141,7 +181,9 @@ function written({ clauses, joint, bullets, quoted, ending }: Text): string {
   const body =
     bullets === 0
       ? clauses.join(joint)
-      : Array.from({ length: bullets }, (_, at) => `* ${clauses[Math.min(at, clauses.length - 1)]!}`).join('\n');
+      : Array.from({ length: bullets }, (_, at) => `* ${clauses[Math.min(at, clauses.length - 1)]!}`).join(
+          '\n',
+        );
   const whole = ending === undefined ? body : `${body} ${ending}`;
   return quoted ? `"${whole}"` : whole;
 }

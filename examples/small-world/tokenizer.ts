@@ -72,7 +72,8 @@ export function tokenizerFiles(texts: Iterable<string>): Record<string, string> 
 function vocabularyOf(texts: Iterable<string>): Record<string, number> {
   const words = new Set<string>(['user', 'assistant', '\n', ' /think', ' /no_think']);
   for (const text of texts)
-    for (const part of text.split(/<\/?think>/)) for (const [word] of part.matchAll(new RegExp(pattern, 'g'))) words.add(word);
+    for (const part of text.split(/<\/?think>/))
+      for (const [word] of part.matchAll(new RegExp(pattern, 'g'))) words.add(word);
   const known = added.map(({ content }) => content);
   return Object.fromEntries([...known, ...[...words].sort()].map((word, id) => [word, id]));
 }

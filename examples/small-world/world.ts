@@ -15,7 +15,9 @@ export const domains: readonly Domain[] = [chat, instruction, math, code, swe];
 
 /** Tasks of a domain in each part, in the order in which they are dealt out. */
 export const partSizes = { heldout: 500, eval: 100, dev: 200, train: 1000 } as const;
-export type Part = keyof typeof partSizes | 'sft';
+/** `sft`: prompts of supervised data; `pairs`: of preference pairs, in chat alone. */
+export type Part = keyof typeof partSizes | 'sft' | 'pairs';
+const pairCount = 1600;
 
 export type World = Readonly<Record<DomainName, Readonly<Record<Part, readonly Item[]>>>>;
 
@@ -25,10 +27,11 @@ export const createWorld = (): World =>
 function dealt(domain: Domain): Record<Part, Item[]> {
   const items = distinct(domain);
   return Object.fromEntries(
-    Object.entries({ ...partSizes, sft: domain.supervised }).map(([part, size]) => [
-      part,
-      Array.from({ length: size }, () => items.next().value as Item),
-    ]),
+    Object.entries({
+      ...partSizes,
+      sft: domain.supervised,
+      pairs: domain.name === 'chat' ? pairCount : 0,
+    }).map(([part, size]) => [part, Array.from({ length: size }, () => items.next().value as Item)]),
   ) as Record<Part, Item[]>;
 }
 
@@ -42,6 +45,17 @@ function* distinct(domain: Domain): Generator<Item, never> {
     yield item;
   }
 }
+
+/** Every text of the world: what the tokenizer must have words for. */
+export const textsOf = (world: World): string[] =>
+  domains.flatMap(({ name }) =>
+    Object.values(world[name])
+      .flat()
+      .flatMap(({ row, good, flawed }) => [
+        askedText(row.prompt),
+        ...[good, flawed].flatMap(({ thinking, answer }) => [thinking, answer]),
+      ]),
+  );
 
 /** Supervised conversations of all domains. Each asks for its mode by its flag. */
 export const conversations = (world: World): SftRow[] =>

@@ -1,10 +1,10 @@
 // The whole world as data: distinct tasks of every domain, dealt out in one order to held-out, evaluation, development and
 // training, and supervised conversations that mix good and flawed responses. No prompt is in two parts.
 import { askedText } from '../../api/contract/prompt-text.ts';
-import type { SftRow } from '../../api/contract/task.ts';
+import type { SftRow, Task } from '../../api/contract/task.ts';
 import { chat } from './chat.ts';
 import { code } from './code.ts';
-import type { Domain, DomainName, Item } from './domain.ts';
+import type { Domain, Item } from './domain.ts';
 import { thought } from './domain.ts';
 import { drawOf } from './draw.ts';
 import { instruction } from './instruction.ts';
@@ -19,23 +19,33 @@ export const partSizes = { heldout: 500, eval: 100, dev: 200, train: 1000 } as c
 export type Part = keyof typeof partSizes | 'sft' | 'pairs';
 const pairCount = 1600;
 
-export type World = Readonly<Record<DomainName, Readonly<Record<Part, readonly Item[]>>>>;
+export type Dealt<Row extends Task> = Readonly<Record<Part, readonly Item<Row>[]>>;
 
-export const createWorld = (): World =>
-  Object.fromEntries(domains.map((domain) => [domain.name, dealt(domain)])) as World;
+export const createWorld = () => ({
+  chat: dealt(chat),
+  instruction: dealt(instruction),
+  math: dealt(math),
+  code: dealt(code),
+  swe: dealt(swe),
+});
+export type World = ReturnType<typeof createWorld>;
 
-function dealt(domain: Domain): Record<Part, Item[]> {
+function dealt<Row extends Task>(domain: Domain<Row>): Dealt<Row> {
   const items = distinct(domain);
+  const sizes = {
+    ...partSizes,
+    sft: domain.supervised,
+    pairs: domain.name === 'chat' ? pairCount : 0,
+  } satisfies Record<Part, number>;
   return Object.fromEntries(
-    Object.entries({
-      ...partSizes,
-      sft: domain.supervised,
-      pairs: domain.name === 'chat' ? pairCount : 0,
-    }).map(([part, size]) => [part, Array.from({ length: size }, () => items.next().value as Item)]),
-  ) as Record<Part, Item[]>;
+    Object.entries(sizes).map(([part, size]) => [
+      part,
+      Array.from({ length: size }, () => items.next().value),
+    ]),
+  ) as Record<Part, Item<Row>[]>;
 }
 
-function* distinct(domain: Domain): Generator<Item, never> {
+function* distinct<Row extends Task>(domain: Domain<Row>): Generator<Item<Row>, never> {
   const seen = new Set<string>();
   for (let n = 0; ; n += 1) {
     const item = domain.item(n);

@@ -7,7 +7,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import type { Grader } from '../../api/contract/grader.ts';
 import { askedText } from '../../api/contract/prompt-text.ts';
 import { jobSpec } from '../../api/contract/spec.ts';
-import type { CodeRow } from '../../api/contract/task.ts';
+import type { CodeRow, IoPair } from '../../api/contract/task.ts';
 import { rowSchemas } from '../../api/contract/task.ts';
 import { chatRule } from '../../examples/small-world/chat-rule.ts';
 import type { DomainName, Item } from '../../examples/small-world/domain.ts';
@@ -25,7 +25,7 @@ const files = worldFiles(world);
 const means = createMeans({ sandbox: await openSandbox({ slots: 2 }) });
 afterAll(() => means.close());
 
-const itemsOf = (name: DomainName): readonly Item[] => Object.values(world[name]).flat();
+const itemsOf = (name: DomainName): readonly Item[] => Object.values<readonly Item[]>(world[name]).flat();
 
 async function valuesOf(grader: Grader, items: readonly Item[], which: 'good' | 'flawed'): Promise<number[]> {
   const verifier = createGrader(grader, means);
@@ -55,14 +55,13 @@ describe('the tasks', () => {
   });
 
   it('code: every good program passes its tests, no flawed one does', () => {
-    const passes = (row: CodeRow, program: string): boolean =>
-      row.tests.every((test) => {
-        const { input, output } = test as { input: string; output: string };
-        return String(runInNewContext(`${program}; f(${input})`)) === output;
-      });
+    const passes = ({ tests }: CodeRow, program: string): boolean =>
+      (tests as readonly IoPair[]).every(
+        ({ input, output }) => String(runInNewContext(`${program}; f(${input})`)) === output,
+      );
     for (const { row, good, flawed } of world.code.heldout) {
-      expect(passes(row as CodeRow, good.answer)).toBe(true);
-      expect(passes(row as CodeRow, flawed.answer)).toBe(false);
+      expect(passes(row, good.answer)).toBe(true);
+      expect(passes(row, flawed.answer)).toBe(false);
     }
   });
 

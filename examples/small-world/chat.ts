@@ -1,41 +1,15 @@
 // Chat: questions of a household. A good answer is kind, brief and about what was asked; the pairs say so by example only.
 import { askedText } from '../../api/contract/prompt-text.ts';
 import type { PreferenceRow, Prompt } from '../../api/contract/task.ts';
-import type { Domain, Item, Response } from './domain.ts';
+import type { Domain, Response } from './domain.ts';
 import type { Draw } from './draw.ts';
 import { drawOf } from './draw.ts';
 
-const verbs = ['clean', 'cook', 'fix', 'paint', 'store', 'wash', 'cut', 'carry', 'dry', 'sell'] as const;
-const things = [
-  ...[
-    'rice',
-    'bread',
-    'wood',
-    'shoes',
-    'apples',
-    'cups',
-    'chairs',
-    'fish',
-    'wool',
-    'stones',
-    'boxes',
-    'lamps',
-  ],
-  ...[
-    'plates',
-    'towels',
-    'carrots',
-    'doors',
-    'coats',
-    'bikes',
-    'tables',
-    'eggs',
-    'ropes',
-    'books',
-    'pots',
-    'bags',
-  ],
-] as const;
+const verbs = 'clean cook fix paint store wash cut carry dry sell'.split(' ');
+const things = (
+  'rice bread wood shoes apples cups chairs fish wool stones boxes lamps ' +
+  'plates towels carrots doors coats bikes tables eggs ropes books pots bags'
+).split(' ');
 const tools = [
   'a brush',
   'a knife',
@@ -47,16 +21,19 @@ const tools = [
   'some salt',
 ] as const;
 const greetings = [
-  '',
-  'Hello, ',
-  'Please tell me, ',
-  'One question: ',
-  'Friend, ',
-  'Quick one: ',
-  'Today I ask, ',
-  'Say, ',
+  ...[
+    '',
+    'Hello, ',
+    'Please tell me, ',
+    'One question: ',
+    'Friend, ',
+    'Quick one: ',
+    'Today I ask, ',
+    'Say, ',
+  ],
+  ...['Well then, ', 'Excuse me, ', 'Good morning, ', 'My mother asks, '],
 ] as const;
-const places = ['', ' at home', ' outside', ' in winter'] as const;
+const places = ['', ' at home', ' outside', ' in winter', ' by myself', ' for a friend'] as const;
 
 const kind = ['Glad to help!', 'Sure, glad to help!', 'Glad you ask!'] as const;
 const rude = ['Ugh, again?', 'Whatever.', 'Silly question.'] as const;
@@ -92,8 +69,8 @@ export const chat: Domain<PreferenceRow> = {
     const verb = draw.pick('verb', verbs);
     const prompt = `${draw.pick('greeting', greetings)}how do I ${verb} ${thing}${draw.pick('place', places)}?`;
     const good = response(draw, verb, thing, flawless);
-    const flawed = response(draw, verb, thing, flawsOf(draw));
-    return { row: { prompt, chosen: good.answer, rejected: flawed.answer }, good, flawed } satisfies Item;
+    const bad = response(draw, verb, thing, draw.pick('flaws', flaws));
+    return { row: { prompt, chosen: good.answer, rejected: bad.answer }, good, flawed: bad };
   },
 };
 
@@ -105,29 +82,23 @@ export const askedThing = (prompt: Prompt): string => {
   return thing;
 };
 
-/** One flaw at least. */
-function flawsOf(draw: Draw): Flaws {
-  const flaws = {
-    rude: draw.chance('rude', 0.4),
-    long: draw.chance('long', 0.4),
-    astray: draw.chance('astray', 0.3),
-  };
-  return flaws.rude || flaws.long || flaws.astray
-    ? flaws
-    : { ...flaws, [draw.pick('flaw', ['rude', 'long'])]: true };
-}
+/** Half of the flaws are of the kind that is hardest to see: another thing than was asked about. */
+const flaws: readonly Flaws[] = [
+  ...[1, 2, 3, 4, 5].map(() => ({ ...flawless, astray: true })),
+  ...[1, 2].map(() => ({ ...flawless, rude: true })),
+  ...[1, 2].map(() => ({ ...flawless, long: true })),
+  { ...flawless, rude: true, long: true },
+];
 
-function response(draw: Draw, verb: string, thing: string, flaws: Flaws): Response {
-  const named = flaws.astray
+function response(draw: Draw, verb: string, thing: string, { rude: isRude, long, astray }: Flaws): Response {
+  const named = astray
     ? draw.pick(
         'other',
         things.filter((other) => other !== thing),
       )
     : thing;
-  const opening = flaws.rude ? draw.pick('rude words', rude) : draw.pick('kind words', kind);
-  const padded = flaws.long
-    ? ` ${padding.map((_, at) => draw.pick(`padding ${at}`, padding)).join(' ')}`
-    : '';
+  const opening = isRude ? draw.pick('rude words', rude) : draw.pick('kind words', kind);
+  const padded = long ? ` ${padding.map((_, at) => draw.pick(`padding ${at}`, padding)).join(' ')}` : '';
   const tool = draw.pick('tool', tools);
   return { thinking: `${verb} ${named}`, answer: `${opening}${padded} ${verb} the ${named} with ${tool}.` };
 }

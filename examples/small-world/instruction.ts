@@ -4,39 +4,13 @@ import type { Domain } from './domain.ts';
 import type { Draw } from './draw.ts';
 import { drawOf } from './draw.ts';
 
-const animals = [
-  ...[
-    'cat',
-    'dog',
-    'horse',
-    'cow',
-    'bird',
-    'frog',
-    'bear',
-    'wolf',
-    'fox',
-    'goat',
-    'sheep',
-    'mouse',
-    'owl',
-    'duck',
-  ],
-  ...['snake', 'lion', 'tiger', 'crab', 'whale', 'shark', 'bee', 'ant', 'hen', 'pig', 'deer', 'seal'],
-] as const;
-const traits = ['big', 'small', 'old', 'young', 'fast', 'slow', 'quiet', 'loud', 'happy', 'hungry'] as const;
-const keywords = [
-  'river',
-  'moon',
-  'garden',
-  'bridge',
-  'forest',
-  'window',
-  'mountain',
-  'market',
-  'snow',
-  'island',
-] as const;
-const endings = ['amen', 'done', 'over', 'bye', 'finis', 'stop'] as const;
+const animals = (
+  'cat dog horse cow bird frog bear wolf fox goat sheep mouse owl ' +
+  'duck snake lion tiger crab whale shark bee ant hen pig deer seal'
+).split(' ');
+const traits = 'big small old young fast slow quiet loud happy hungry'.split(' ');
+const keywords = 'river moon garden bridge forest window mountain market snow island'.split(' ');
+const endings = 'amen done over bye finis stop'.split(' ');
 
 /** A text as its parts, before it is written down. */
 interface Text {
@@ -138,7 +112,7 @@ export const instruction: Domain<InstructionRow> = {
     const first = draw.pick('first', kinds);
     const second = draw.pick(
       'second',
-      kinds.filter((kind) => kind !== first && !(apart.has(kind) && apart.has(first))),
+      kinds.filter((kind) => together(kind, first)),
     );
     // Bullets come first: what else is asked for is put into them.
     const constraints = [first, second]
@@ -161,8 +135,13 @@ export const instruction: Domain<InstructionRow> = {
   },
 };
 
-/** A list's first bullet would stand behind the quotation mark. */
-const apart = new Set(['bullets', 'quoted']);
+/** A list's first bullet would stand behind the quotation mark, and its clauses are not joined, so that no comma can be missed. */
+const notInLists = ['quoted', 'comma'];
+const together = (one: string, other: string): boolean =>
+  one !== other &&
+  ![one, other].some(
+    (kind) => kind === 'bullets' && notInLists.some((each) => each === one || each === other),
+  );
 
 const order = ['bullets', 'comma', 'quoted', 'ending', 'keyword', 'forbidden'];
 const rank = (kind: string): number => order.indexOf(kind);

@@ -4,10 +4,8 @@ import type { Domain } from './domain.ts';
 import type { Draw } from './draw.ts';
 import { drawOf } from './draw.ts';
 
-const names = [
-  ...['total', 'count', 'price', 'width', 'height', 'speed', 'weight', 'score', 'level', 'depth'],
-  ...['size', 'rate', 'sum', 'rest', 'cost', 'age'],
-] as const;
+const names =
+  'total count price width height speed weight score level depth size rate sum rest cost age'.split(' ');
 const operators = ['+', '-', '*'] as const;
 const said = { '+': 'plus', '-': 'minus', '*': 'times' } as const;
 const path = 'calc.js';

@@ -17,7 +17,7 @@ export const domains: readonly Domain[] = [chat, instruction, math, code, swe];
 export const partSizes = { heldout: 500, eval: 100, dev: 200, train: 1000 } as const;
 /** `sft`: prompts of supervised data; `pairs`: of preference pairs, in chat alone. */
 export type Part = keyof typeof partSizes | 'sft' | 'pairs';
-const pairCount = 1600;
+const pairCount = 4800;
 
 export type Dealt<Row extends Task> = Readonly<Record<Part, readonly Item<Row>[]>>;
 

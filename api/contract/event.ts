@@ -4,15 +4,29 @@ import { z } from 'zod';
 import { failureReason, jobState } from './job.ts';
 import { accelerator, checkpointId, int32, precision, runnerId, timestamp } from './names.ts';
 
-/** This version emits `non_thinking` only: `thinking` comes with templates that have it. */
+/** What asks for none is filed as non_thinking, whatever the template does by itself. */
 export const mode = z.enum(['thinking', 'non_thinking']);
+/** Of a step: `half_half` where half of its prompts were in each. */
+export const stepMode = z.enum(['thinking', 'non_thinking', 'half_half']);
 
 const at = { stage: z.string(), phase: int32.min(0), step: int32.min(0) };
 
 /** JSON has no NaN and no infinity: a metric that is not finite is null. */
 export const metricValues = z.record(z.string().max(100), z.number().nullable());
 
-/** One evaluated cell of the stage x suite x mode matrix. `metric` is avg@k; low and high bound its 95 % interval over tasks. */
+const ofStep = {
+  ...at,
+  mode: stepMode.default('non_thinking'),
+  modes: z
+    .partialRecord(mode, metricValues)
+    .optional()
+    .describe('of a half_half step: what can be told of each half by itself'),
+};
+
+/**
+ * One evaluated cell of the stage x suite x mode matrix. `metric` is avg@k, pass@k, win_rate, points, points_share or loss, or
+ * of a reward model accuracy, margin or length_correlation; low and high bound its 95 % interval over tasks.
+ */
 export const evaluationCell = z.object({
   suite: z.string(),
   domain: z.string(),
@@ -22,6 +36,12 @@ export const evaluationCell = z.object({
   low: z.number(),
   high: z.number(),
   tasks: int32,
+  values: z
+    .array(z.number().nullable())
+    .optional()
+    .describe(
+      'of every task in the order of its rows, null: unscored; what two evaluations are compared by, task by task',
+    ),
 });
 export type EvaluationCell = z.infer<typeof evaluationCell>;
 
@@ -58,21 +78,37 @@ const graded = {
 export const entry = z
   .discriminatedUnion('type', [
     z.object({ type: z.literal('stage_started'), stage: z.string(), stage_index: int32, steps: int32 }),
-    z.object({ type: z.literal('step'), ...at, mode: mode.default('non_thinking'), metrics: metricValues }),
+    z.object({ type: z.literal('step'), ...ofStep, metrics: metricValues }),
     z.object({
       type: z.literal('step_skipped'),
-      ...at,
-      mode: mode.default('non_thinking'),
+      ...ofStep,
       cause: z.string(),
       metrics: metricValues.default({}),
     }),
     z.object({
       type: z.literal('evaluation'),
-      after: z.string().describe('the stage just ended, or "initial"'),
+      after: z.string().describe('the stage, or "initial"'),
+      step: int32.min(0).nullish().describe('within the stage; absent: at its end'),
       cells: z.array(evaluationCell),
     }),
+    z.object({
+      type: z.literal('gate'),
+      gate: int32.min(0).describe('of the spec’s gates, from 0'),
+      after: z.string(),
+      metric: z.string(),
+      value: z.number().describe('of the metric, or how much it dropped'),
+      low: z.number(),
+      high: z.number(),
+      limit: z.number(),
+      result: z.enum(['held', 'fired', 'passed']).describe('passed: it fired, and somebody resumed the job'),
+    }),
     z.object({ type: z.literal('samples'), ...at, key: z.string(), rows: z.array(sampleIndex) }),
-    z.object({ type: z.literal('stage_finished'), stage: z.string(), stage_index: int32 }),
+    z.object({
+      type: z.literal('stage_finished'),
+      stage: z.string(),
+      stage_index: int32,
+      cause: z.string().nullish().describe('why it ended before its last step, where it did'),
+    }),
     z.object({
       type: z.literal('computing'),
       provider: accelerator,
@@ -80,7 +116,11 @@ export const entry = z
       precision: precision.describe('of products with weights, in training and sampling alike'),
       instead: z.string().nullable().describe('why not the 16 bits that this accelerator is meant to have'),
       memory_bytes: z.number().int().min(0).describe('for activations'),
-      cache_tokens: z.number().int().min(1).describe('over all rows of the sampler, at most'),
+      cache_tokens: z
+        .number()
+        .int()
+        .min(0)
+        .describe('over all rows of the sampler, at most; 0: nothing is sampled'),
     }),
     z.object({ type: z.literal('micro_batches'), ...at, plans: z.array(lengthPlan).min(1) }),
     z.object({
@@ -92,6 +132,17 @@ export const entry = z
       detail: z.string().max(1000).nullable(),
     }),
     z.object({ type: z.literal('reward_resumed'), ...graded, waited_s: z.number().min(0) }),
+    z.object({
+      type: z.literal('preference_pairs'),
+      stage: z.string(),
+      trained: int32,
+      held_out: int32,
+      identical: int32.describe(
+        'rows whose answers are the same to the model: they prefer nothing, and are left out',
+      ),
+      identical_rows: z.array(int32).describe('the first of them'),
+      chosen_longer: z.number().describe('share of the pairs whose chosen answer has more tokens'),
+    }),
     z.object({
       type: z.literal('data_overlap'),
       stage: z.string(),

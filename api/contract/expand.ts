@@ -1,38 +1,69 @@
 // From a parsed spec to the expanded one that a runner executes: one list of stages whatever the job type, every
 // name filled in, datasets by id. Pure; the row keeps the result, so a running job never sees new defaults.
 import { z } from 'zod';
-import type { Grader } from './grader.ts';
+import type { CodeLanguage, Grader } from './grader.ts';
 import { kindsGradedBy } from './grader.ts';
 import { datasetId, name } from './names.ts';
+import { languagesOf } from './proof.ts';
+import { domainOf, mixingOf, sourcesOf } from './sources.ts';
 import type { JobSpec } from './spec.ts';
-import { cascadeSpec, model, suite } from './spec.ts';
-import type { LanguageMixing } from './stage.ts';
-import { languageMixing, mathStage, sftStage } from './stage.ts';
+import { cascadeSpec, model } from './spec.ts';
+import { codeStage } from './stages/code.ts';
+import { instructionStage } from './stages/instruction.ts';
+import { mathStage } from './stages/math.ts';
+import { domainSource, mixedStage, multiDomainStage } from './stages/multi-domain.ts';
+import { languageMixing } from './stages/reinforced.ts';
+import { rewardModelStage } from './stages/reward-model.ts';
+import { rlhfStage } from './stages/rlhf.ts';
+import { sftStage } from './stages/sft.ts';
+import { sweStage } from './stages/swe.ts';
 import { stagesOf } from './stages-of.ts';
+import { suite } from './suite.ts';
 import type { DatasetKind } from './task.ts';
 import { expandedTuning, expandTuning } from './tuning.ts';
 
-const named = { name, domain: name, data: datasetId };
+const named = { name, domain: name };
+const ofOne = { ...named, data: datasetId };
+const reinforced = { ...ofOne, language_mixing: languageMixing };
+const ofMany = {
+  ...named,
+  domains: z.array(domainSource.extend({ data: datasetId, language_mixing: languageMixing })),
+};
 
 export const expandedStage = z.discriminatedUnion('kind', [
-  sftStage.safeExtend(named),
-  // Jobs that were expanded before there was such a rule go on without it.
-  mathStage.extend({ ...named, language_mixing: languageMixing.default('off') }),
+  sftStage.safeExtend(ofOne),
+  rewardModelStage.safeExtend(ofOne),
+  rlhfStage.safeExtend(reinforced),
+  instructionStage.safeExtend(reinforced),
+  mathStage.safeExtend(reinforced),
+  codeStage.safeExtend(reinforced),
+  sweStage.safeExtend(reinforced),
+  multiDomainStage.safeExtend(ofMany),
+  mixedStage.safeExtend(ofMany),
 ]);
 export type ExpandedStage = z.infer<typeof expandedStage>;
 export type ExpandedSftStage = Extract<ExpandedStage, { kind: 'sft' }>;
-export type ExpandedMathStage = Extract<ExpandedStage, { kind: 'math' }>;
+export type ExpandedRewardModelStage = Extract<ExpandedStage, { kind: 'reward_model' }>;
+export type ExpandedReinforcedStage = Exclude<ExpandedStage, { kind: 'sft' | 'reward_model' }>;
 
-export const expandedSuite = suite.extend({ domain: name, data: datasetId });
+const [averages, winRates, points, losses] = suite.options;
+const measured = { domain: name, data: datasetId };
+export const expandedSuite = z.discriminatedUnion('measure', [
+  averages.safeExtend(measured),
+  winRates.safeExtend(measured),
+  points.safeExtend(measured),
+  losses.safeExtend(measured),
+]);
 export type ExpandedSuite = z.infer<typeof expandedSuite>;
+export type ExpandedAnsweredSuite = Exclude<ExpandedSuite, { measure: 'loss' }>;
 
 export const expandedSpec = z
   .strictObject({
     ...cascadeSpec.shape,
-    type: z.enum(['cascade', 'sft']),
+    type: z.enum(['cascade', 'sft', 'reward_model', 'evaluate']),
     model: model.safeExtend({ tuning: expandedTuning }),
-    stages: z.array(expandedStage).min(1),
-    evaluate: z.strictObject({ after: z.literal('stage'), suites: z.array(expandedSuite) }),
+    stages: z.array(expandedStage),
+    evaluate: cascadeSpec.shape.evaluate.unwrap().extend({ suites: z.array(expandedSuite) }),
   })
   .meta({ id: 'ExpandedSpec' });
 export type ExpandedSpec = z.infer<typeof expandedSpec>;
@@ -47,22 +78,33 @@ export interface DataReference {
   readonly grader?: Grader;
 }
 
+type Placed = ReturnType<typeof stagesOf>[number];
+
+function stageReferences({ pointer, stage }: Placed): DataReference[] {
+  if (stage.kind === 'sft' || stage.kind === 'reward_model')
+    return [
+      {
+        pointer: `${pointer}/data`,
+        data: stage.data,
+        kinds: [stage.kind === 'sft' ? 'sft' : 'preference'],
+      },
+    ];
+  return sourcesOf(stage).map((source) => ({
+    pointer: `${pointer}${source.pointer}/data`,
+    data: source.data,
+    kinds: kindsGradedBy(source.grader),
+    grader: source.grader,
+  }));
+}
+
 /** Every dataset that a spec names, with where it names it and the kinds of rows that fit. */
 export function dataReferences(spec: JobSpec): DataReference[] {
-  const stages = stagesOf(spec).map(({ pointer, stage }) => ({
-    pointer: `${pointer}/data`,
-    data: stage.data,
-    ...(stage.kind === 'sft'
-      ? { kinds: ['sft'] as const }
-      : { kinds: kindsGradedBy(stage.grader), grader: stage.grader }),
-  }));
-  const suites = spec.evaluate.suites.map((entry, index) => ({
-    pointer: `/evaluate/suites/${index}/data`,
-    data: entry.data,
-    kinds: kindsGradedBy(entry.grader),
-    grader: entry.grader,
-  }));
-  return [...stages, ...suites];
+  const suites = spec.evaluate.suites.map((entry, index): DataReference => {
+    const at = { pointer: `/evaluate/suites/${index}/data`, data: entry.data };
+    if (entry.measure === 'loss') return { ...at, kinds: ['sft'] };
+    return { ...at, kinds: kindsGradedBy(entry.grader), grader: entry.grader };
+  });
+  return [...stagesOf(spec).flatMap(stageReferences), ...suites];
 }
 
 export interface GraderReference {
@@ -74,26 +116,55 @@ export interface GraderReference {
 /** Every grader of a spec. */
 export function graderReferences(spec: JobSpec): GraderReference[] {
   const stages = stagesOf(spec).flatMap(({ pointer, stage }) =>
-    stage.kind === 'sft' ? [] : [{ pointer: `${pointer}/grader`, grader: stage.grader }],
+    stage.kind === 'sft' || stage.kind === 'reward_model'
+      ? []
+      : sourcesOf(stage).map((source) => ({
+          pointer: `${pointer}${source.pointer}/grader`,
+          grader: source.grader,
+        })),
   );
-  const suites = spec.evaluate.suites.map((entry, index) => ({
-    pointer: `/evaluate/suites/${index}/grader`,
-    grader: entry.grader,
-  }));
+  const suites = spec.evaluate.suites.flatMap((entry, index) =>
+    entry.measure === 'loss' ? [] : [{ pointer: `/evaluate/suites/${index}/grader`, grader: entry.grader }],
+  );
   return [...stages, ...suites];
 }
 
 type Graded = Pick<ExpandedSpec, 'stages' | 'evaluate'>;
 
+export const isReinforced = (stage: ExpandedStage): stage is ExpandedReinforcedStage =>
+  stage.kind !== 'sft' && stage.kind !== 'reward_model';
+
+const sourcesOfAll = ({ stages }: Graded) => stages.filter(isReinforced).flatMap(sourcesOf);
+
+export const isAnswered = <One extends { readonly measure: string }>(
+  entry: One,
+): entry is Exclude<One, { measure: 'loss' }> => entry.measure !== 'loss';
+
 /** Of stages, then of suites. */
-export const gradersOf = ({ stages, evaluate }: Graded): Grader[] => [
-  ...stages.flatMap((stage) => (stage.kind === 'sft' ? [] : [stage.grader])),
-  ...evaluate.suites.map((entry) => entry.grader),
+export const gradersOf = (spec: Graded): Grader[] => [
+  ...sourcesOfAll(spec).map(({ grader }) => grader),
+  ...spec.evaluate.suites.filter(isAnswered).map(({ grader }) => grader),
 ];
 
-/** Checkpoints that the graders of a spec score with, each once. */
+/** Code languages that a runner must have a back end for. */
+export const neededLanguages = (spec: Graded): CodeLanguage[] => languagesOf(gradersOf(spec));
+
+/** Datasets by id, each once. */
+export const datasetsOf = (spec: Graded): string[] => [
+  ...new Set([
+    ...spec.stages.flatMap((stage) =>
+      isReinforced(stage) ? sourcesOf(stage).map(({ data }) => data) : [stage.data],
+    ),
+    ...spec.evaluate.suites.map(({ data }) => data),
+  ]),
+];
+
+/** Checkpoints whose scores its rewards take. */
 export const rewardModelsOf = (spec: Graded): string[] => [
-  ...new Set(gradersOf(spec).flatMap((given) => (given.type === 'preference' ? [given.model] : []))),
+  ...new Set([
+    ...gradersOf(spec).flatMap((given) => (given.type === 'preference' ? [given.model] : [])),
+    ...sourcesOfAll(spec).flatMap(({ rewardModel }) => (rewardModel === undefined ? [] : [rewardModel])),
+  ]),
 ];
 
 /** `idOf` maps what `data` says (id or name) to a dataset id; every reference must have been resolved before. */
@@ -108,16 +179,6 @@ export function expandSpec(spec: JobSpec, idOf: ReadonlyMap<string, string>): Ex
   );
 }
 
-/**
- * The rules of Nemotron-Cascade (arXiv 2512.13607, sections 4.3-4.6), by grader, which says better than the stage's name what is
- * trained. Where it gives none there is none: instructions may ask for another language, patches are code.
- */
-const mixingByGrader: Readonly<Record<string, LanguageMixing>> = {
-  math: 'minus_one',
-  code: 'zero',
-  preference: 'batch_minimum',
-};
-
 /** What every job has beside its stages and evaluations. */
 type Envelope = Omit<Extract<JobSpec, { type: 'cascade' }>, 'type' | 'stages' | 'evaluate'> &
   Pick<JobSpec, 'type'>;
@@ -130,19 +191,11 @@ export function filledSpec(spec: JobSpec, dataOf: (data: string) => string = (da
   ) as Envelope;
   return {
     ...envelope,
+    gates: spec.type === 'cascade' ? spec.gates : [],
     model: { ...spec.model, tuning: expandTuning(spec.model.tuning) },
-    stages: stagesOf(spec).map(({ stage }) => ({
-      ...stage,
-      name: stage.name ?? stage.kind,
-      domain: stage.domain ?? stage.kind,
-      data: dataOf(stage.data),
-      ...(stage.kind === 'sft' && stage.steps === undefined ? { epochs: stage.epochs ?? 1 } : {}),
-      ...(stage.kind === 'math'
-        ? { language_mixing: stage.language_mixing ?? mixingByGrader[stage.grader.type] ?? 'off' }
-        : {}),
-    })),
+    stages: stagesOf(spec).map(({ stage }) => filledStage(stage, dataOf)),
     evaluate: {
-      after: evaluate.after,
+      ...evaluate,
       suites: evaluate.suites.map((entry) => ({
         ...entry,
         domain: entry.domain ?? entry.name,
@@ -150,4 +203,36 @@ export function filledSpec(spec: JobSpec, dataOf: (data: string) => string = (da
       })),
     },
   };
+}
+
+function filledStage(stage: Placed['stage'], dataOf: (data: string) => string) {
+  const named = { name: stage.name ?? stage.kind, domain: domainOf(stage) };
+  switch (stage.kind) {
+    case 'sft':
+    case 'reward_model':
+      return {
+        ...stage,
+        ...named,
+        data: dataOf(stage.data),
+        ...(stage.steps === undefined ? { epochs: stage.epochs ?? 1 } : {}),
+      };
+    case 'multi_domain':
+    case 'mixed':
+      return {
+        ...stage,
+        ...named,
+        domains: stage.domains.map((source) => ({
+          ...source,
+          data: dataOf(source.data),
+          language_mixing: source.language_mixing ?? mixingOf(source.grader),
+        })),
+      };
+    default:
+      return {
+        ...stage,
+        ...named,
+        data: dataOf(stage.data),
+        language_mixing: stage.language_mixing ?? mixingOf(stage.grader),
+      };
+  }
 }

@@ -37,6 +37,7 @@ export const failureReasons = {
   scratch_full: 'transient',
   runner_stopped: 'transient',
   reward_unavailable: 'outside',
+  gate_failed: 'outside',
 } as const;
 export type FailureReason = keyof typeof failureReasons;
 export const failureReason = z.enum(Object.keys(failureReasons) as [FailureReason, ...FailureReason[]]);

@@ -3,7 +3,10 @@
 type Path = readonly (string | number)[];
 
 interface Asking {
-  readonly mode?: 'thinking' | 'non_thinking' | undefined;
+  readonly mode?: string | undefined;
+  readonly modes?: readonly string[] | undefined;
+  /** Each asks by itself. */
+  readonly domains?: readonly Pick<Asking, 'mode'>[] | undefined;
   readonly prompt_format: string;
 }
 
@@ -23,14 +26,25 @@ export function modeFaults(
   stages: readonly { readonly path: Path; readonly part: Asking }[],
 ): ModeFault[] {
   const suites = evaluate.suites.map((part, index) => ({ path: ['evaluate', 'suites', index], part }));
-  return [...stages, ...suites].flatMap(({ path, part: { mode, prompt_format } }) => {
-    const at = [...path, 'mode'];
-    if (mode === 'thinking' && model.thinking_control === 'none')
-      return [{ path: at, message: 'with thinking_control "none" the only mode is non_thinking' }];
-    if (mode !== undefined && prompt_format === 'raw')
-      return [
-        { path: at, message: 'raw prompts ask for no mode: leave it out, or give another prompt_format' },
-      ];
-    return [];
-  });
+  return [...stages, ...suites].flatMap(({ path, part }) =>
+    modesAsked(part).flatMap(({ at, asked }): ModeFault[] => {
+      const fault = (message: string) => [{ path: [...path, ...at], message }];
+      if (model.thinking_control === 'none' && asked.some((mode) => mode !== 'non_thinking'))
+        return fault('with thinking_control "none" the only mode is non_thinking');
+      if (part.prompt_format === 'raw')
+        return fault('raw prompts ask for no mode: leave it out, or give another prompt_format');
+      return [];
+    }),
+  );
+}
+
+/** Every field of a stage or suite that asks for modes, with what it asks for. */
+function modesAsked({ mode, modes, domains = [] }: Omit<Asking, 'prompt_format'>) {
+  return [
+    ...(mode === undefined ? [] : [{ at: ['mode'], asked: [mode] }]),
+    ...(modes === undefined ? [] : [{ at: ['modes'], asked: modes }]),
+    ...domains.flatMap((source, index) =>
+      source.mode === undefined ? [] : [{ at: ['domains', index, 'mode'], asked: [source.mode] }],
+    ),
+  ];
 }

@@ -40,12 +40,3 @@ export const isWorthNothing = (grader: Grader, row: RowOf<DatasetKind>): boolean
 export const languagesOf = (graders: Iterable<Grader>): CodeLanguage[] => [
   ...new Set([...graders].flatMap((one) => (one.type === 'code' ? [one.language] : []))),
 ];
-
-/** Of the graders of all stages and suites. */
-export const neededLanguages = (spec: {
-  readonly stages: readonly { readonly kind: string; readonly grader?: Grader }[];
-  readonly evaluate: { readonly suites: readonly { readonly grader: Grader }[] };
-}): CodeLanguage[] =>
-  languagesOf(
-    [...spec.stages, ...spec.evaluate.suites].flatMap(({ grader }) => (grader === undefined ? [] : [grader])),
-  );

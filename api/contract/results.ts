@@ -1,7 +1,7 @@
 // What a job has to show: metric series, the evaluation matrix, kept rollouts.
 import { z } from 'zod';
 import type { sampleIndex } from './event.ts';
-import { evaluationCell, mode, sampleStatus } from './event.ts';
+import { evaluationCell, mode, sampleStatus, stepMode } from './event.ts';
 import { message } from './task.ts';
 
 /** One point of a series; of several attempts at a step the latest is shown. */
@@ -10,7 +10,7 @@ export const metricPoint = z
     stage: z.string(),
     phase: z.number().int(),
     step: z.number().int(),
-    mode,
+    mode: stepMode,
     key: z.string(),
     value: z.number().nullable(),
     attempt: z.number().int(),
@@ -19,7 +19,11 @@ export const metricPoint = z
 export type MetricPoint = z.infer<typeof metricPoint>;
 
 export const evaluation = evaluationCell
-  .extend({ after: z.string(), attempt: z.number().int() })
+  .extend({
+    after: z.string(),
+    step: z.number().int().nullable().describe('within the stage; null: at its end'),
+    attempt: z.number().int(),
+  })
   .meta({ id: 'Evaluation' });
 export type Evaluation = z.infer<typeof evaluation>;
 

@@ -93,6 +93,10 @@ export const claim = z
     init: claimedCheckpoint.nullable(),
     resume: claimedCheckpoint.nullable(),
     reward_models: z.array(claimedCheckpoint).default([]),
+    passed_gates: z
+      .array(int32)
+      .default([])
+      .describe('gates of the spec that have paused the job, and whose pause somebody has ended'),
     lease_ms: z.number().int(),
   })
   .meta({ id: 'Claim' });
@@ -104,9 +108,12 @@ export const claimResponse = z.object({
 const fenced = { runner: runnerId, job: jobId, attempt: int32.min(1) };
 
 export const heartbeatRequest = z.object({ ...fenced, progress: progress.nullish() });
-/** `cancel`: stop at once, keep the last checkpoint, then finish as cancelled. */
+/**
+ * `cancel`: stop at once, keep the last checkpoint, then finish as cancelled. `pause`: keep a checkpoint after the step at work,
+ * then finish as paused.
+ */
 export const heartbeatResponse = z.object({
-  action: z.enum(['continue', 'cancel']),
+  action: z.enum(['continue', 'pause', 'cancel']),
   lease_ms: z.number().int(),
 });
 export type HeartbeatAction = z.infer<typeof heartbeatResponse>['action'];
@@ -129,7 +136,13 @@ export const checkpointResponse = z.object({ id: checkpointId });
 export const outcome = z
   .discriminatedUnion('type', [
     z.object({ type: z.literal('succeeded') }),
-    z.object({ type: z.literal('failed'), reason: failureReason, message: z.string().max(10_000) }),
+    z.object({
+      type: z.literal('failed'),
+      reason: failureReason,
+      message: z.string().max(10_000),
+      gate: int32.min(0).optional().describe('with gate_failed: which of the spec’s'),
+    }),
+    z.object({ type: z.literal('paused') }),
     z.object({ type: z.literal('cancelled') }),
   ])
   .meta({ id: 'Outcome' });

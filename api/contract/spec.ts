@@ -1,18 +1,20 @@
-// Job specs as posted. Unknown fields are refused; every default is written here or in stage.ts, so that the
+// Job specs as posted. Unknown fields are refused; every default is written here or in stages/, so that the
 // expanded spec kept with the job is `jobSpec.parse(posted)` with names filled in (expand.ts).
 import { z } from 'zod';
-import { grader } from './grader.ts';
+import { gate } from './gate.ts';
+import { gateFaults } from './gate-faults.ts';
 import { modelShape } from './model-shape.ts';
 import { modeFaults } from './modes.ts';
-import type { ModeFault } from './modes.ts';
 import { accelerator, checkpointId, duration, labels, name } from './names.ts';
-import { lowestTemperature, promptFormat, sftStage, stage, thinkingMode } from './stage.ts';
-import { truncation } from './truncation.ts';
+import { stage } from './stage.ts';
+import { count } from './stages/common.ts';
+import type { Rule } from './stages/common.ts';
+import { rewardModelStage } from './stages/reward-model.ts';
+import { sftStage } from './stages/sft.ts';
+import { suite } from './suite.ts';
 import { moduleOfLesserRank, tuning } from './tuning.ts';
 
 export const SPEC_VERSION = 1;
-
-const size = z.number().int().min(1).max(2_147_483_647);
 
 export const tokenizerSource = z.union([
   z.strictObject({ uri: z.string().min(1).describe('directory with tokenizer.json') }),
@@ -56,34 +58,6 @@ export const model = z
       });
   });
 
-export const sampling = z
-  .strictObject({
-    temperature: z
-      .number()
-      .min(0)
-      .max(10)
-      .refine(
-        (value) => value === 0 || value >= lowestTemperature,
-        `0 (greedy), or at least ${lowestTemperature}`,
-      )
-      .default(1)
-      .describe('0 is greedy'),
-    ...truncation,
-    max_response: size.default(1024).describe('tokens'),
-  })
-  .prefault({});
-
-export const suite = z.strictObject({
-  name,
-  domain: name.optional().describe('default: the name'),
-  data: z.string().min(1),
-  grader,
-  k: z.number().int().min(1).max(1024).default(1).describe('samples for each task: avg@k'),
-  sampling,
-  prompt_format: promptFormat,
-  mode: thinkingMode,
-});
-
 const envelope = {
   name: name.optional(),
   seed: z.number().int().min(0).max(Number.MAX_SAFE_INTEGER).default(0),
@@ -91,10 +65,11 @@ const envelope = {
   evaluate: z
     .strictObject({
       after: z.literal('stage').default('stage').describe('before the first stage and after every stage'),
+      every_steps: count.optional().describe('within stages, too'),
       suites: z.array(suite).default([]),
     })
     .prefault({}),
-  checkpoints: z.strictObject({ every_steps: size.default(50) }).prefault({}),
+  checkpoints: z.strictObject({ every_steps: count.default(50) }).prefault({}),
   samples: z.strictObject({ per_step: z.number().int().min(0).max(1024).default(8) }).prefault({}),
   resources: z
     .strictObject({
@@ -131,38 +106,73 @@ const envelope = {
     .prefault({}),
 };
 
-const refuse = (faults: readonly ModeFault[], context: z.RefinementCtx): void => {
+interface Fault {
+  readonly path: readonly (string | number)[];
+  readonly message: string;
+}
+
+const refuse = (faults: readonly Fault[], context: z.RefinementCtx): void => {
   for (const { path, message } of faults) context.addIssue({ code: 'custom', message, path: [...path] });
 };
 
 const unique = (names: readonly string[]) => new Set(names).size === names.length;
 
+const suiteNames: Rule<{ evaluate: { suites: { name: string }[] } }> = [
+  ({ evaluate }) => unique(evaluate.suites.map((entry) => entry.name)),
+  { error: 'suite names must be unique', path: ['evaluate', 'suites'] },
+];
+
 export const cascadeSpec = z
-  .strictObject({ type: z.literal('cascade'), ...envelope, stages: z.array(stage).min(1).max(100) })
+  .strictObject({
+    type: z.literal('cascade'),
+    ...envelope,
+    stages: z.array(stage).min(1).max(100),
+    gates: z.array(gate).max(100).default([]),
+  })
   .refine((spec) => unique(spec.stages.map((entry) => entry.name ?? entry.kind)), {
     error: 'stage names must be unique: give stages of one kind a name each',
     path: ['stages'],
   })
-  .refine((spec) => unique(spec.evaluate.suites.map((entry) => entry.name)), {
-    error: 'suite names must be unique',
-    path: ['evaluate', 'suites'],
-  })
+  .refine(...suiteNames)
   .superRefine((spec, context) => {
     const stages = spec.stages.map((part, index) => ({ path: ['stages', index], part }));
-    refuse(modeFaults(spec, stages), context);
+    refuse([...modeFaults(spec, stages), ...gateFaults(spec)], context);
   });
 
 export const sftSpec = z
   .strictObject({ type: z.literal('sft'), ...envelope, stage: sftStage })
-  .refine((spec) => unique(spec.evaluate.suites.map((entry) => entry.name)), {
-    error: 'suite names must be unique',
-    path: ['evaluate', 'suites'],
-  })
+  .refine(...suiteNames)
   .superRefine((spec, context) => {
     refuse(modeFaults(spec, [{ path: ['stage'], part: spec.stage }]), context);
   });
 
-export const jobSpec = z.discriminatedUnion('type', [cascadeSpec, sftSpec]).meta({ id: 'JobSpec' });
+/** Its evaluation is its own: accuracy, margin and correlation with length on pairs that are held out. */
+export const rewardModelSpec = z
+  .strictObject({ type: z.literal('reward_model'), ...envelope, stage: rewardModelStage })
+  .refine(({ evaluate }) => evaluate.suites.length === 0, {
+    error: 'a reward model answers nothing: it is measured on the pairs that its stage holds out',
+    path: ['evaluate', 'suites'],
+  })
+  .refine(({ model }) => model.tuning.method === 'full', {
+    error: 'a scalar head is trained with the whole model: tune it in full',
+    path: ['model', 'tuning'],
+  });
+
+/** Suites and nothing else: a checkpoint, or any model, as it is. */
+export const evaluateSpec = z
+  .strictObject({ type: z.literal('evaluate'), ...envelope })
+  .refine(({ evaluate }) => evaluate.suites.length > 0, {
+    error: 'give at least one suite',
+    path: ['evaluate', 'suites'],
+  })
+  .refine(...suiteNames)
+  .superRefine((spec, context) => {
+    refuse(modeFaults(spec, []), context);
+  });
+
+export const jobSpec = z
+  .discriminatedUnion('type', [cascadeSpec, sftSpec, rewardModelSpec, evaluateSpec])
+  .meta({ id: 'JobSpec' });
 /** As a client posts it. */
 export type JobSpecInput = z.input<typeof jobSpec>;
 /** With every default filled in; `data` may still be a name. */

@@ -1,15 +1,21 @@
 // The stages of a posted spec, whatever its type, each with its place.
 import type { JobSpec } from './spec.ts';
-
-type CascadeStage = Extract<JobSpec, { type: 'cascade' }>['stages'][number];
+import type { Stage } from './stage.ts';
+import type { RewardModelStage } from './stages/reward-model.ts';
 
 export interface PlacedStage {
   /** JSON pointer into the posted spec. */
   readonly pointer: string;
-  readonly stage: CascadeStage;
+  readonly stage: Stage | RewardModelStage;
 }
 
-export const stagesOf = (spec: JobSpec): PlacedStage[] =>
-  spec.type === 'cascade'
-    ? spec.stages.map((stage, index) => ({ pointer: `/stages/${index}`, stage }))
-    : [{ pointer: '/stage', stage: spec.stage }];
+export function stagesOf(spec: JobSpec): PlacedStage[] {
+  switch (spec.type) {
+    case 'cascade':
+      return spec.stages.map((stage, index) => ({ pointer: `/stages/${index}`, stage }));
+    case 'evaluate':
+      return [];
+    default:
+      return [{ pointer: '/stage', stage: spec.stage }];
+  }
+}

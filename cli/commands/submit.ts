@@ -1,5 +1,5 @@
 // millrace submit FILE [--watch]
-import { neededLanguages } from '../../api/contract/proof.ts';
+import { neededLanguages } from '../../api/contract/expand.ts';
 import { jobSpec } from '../../api/contract/spec.ts';
 import type { Command } from '../command.ts';
 import { dataDirFlag } from '../command.ts';

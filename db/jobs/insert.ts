@@ -1,7 +1,7 @@
 // A new job: the row is the queue entry. Its first event is written by the database (state-guard.ts).
 import { sql } from 'drizzle-orm';
 import type { ExpandedSpec } from '../../api/contract/expand.ts';
-import { neededLanguages } from '../../api/contract/proof.ts';
+import { datasetsOf, neededLanguages } from '../../api/contract/expand.ts';
 import { SPEC_VERSION, type JobSpecInput } from '../../api/contract/spec.ts';
 import type { Database } from '../connect.ts';
 import { newId } from '../ids.ts';
@@ -47,8 +47,4 @@ export async function insertJob(db: Database, job: NewJob): Promise<JobRow> {
 // Higher priority first, then arrival: 2^40 arrivals fit below one step of priority.
 function orderingKey(priority: number) {
   return sql<number>`nextval('job_arrival') - ${priority}::bigint * (1::bigint << 40)`;
-}
-
-function datasetsOf(spec: ExpandedSpec): string[] {
-  return [...new Set([...spec.stages, ...spec.evaluate.suites].map((part) => part.data))];
 }

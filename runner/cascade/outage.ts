@@ -14,6 +14,7 @@ export class RewardUnavailable extends Error {
 export interface Clock {
   /** Milliseconds of a clock that never goes back. */
   now(): number;
+  /** Throws Paused where the run is asked to pause meanwhile. */
   wait(ms: number): Promise<void>;
 }
 
@@ -30,6 +31,17 @@ export interface OutagePolicy {
   /** Called for every answer graded: slow graders are no stall. */
   readonly alive: () => void;
 }
+
+/** What a run waits by. */
+export const outageOf = (
+  { rewards }: Pick<ExpandedSpec, 'rewards'>,
+  host: Pick<OutagePolicy, 'clock' | 'emit' | 'alive'>,
+): OutagePolicy => ({
+  rewards,
+  clock: host.clock,
+  emit: (entry) => host.emit(entry),
+  alive: () => host.alive(),
+});
 
 const firstWaitMs = 1_000;
 const longestWaitMs = 30_000;

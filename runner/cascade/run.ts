@@ -1,38 +1,36 @@
-// The cascade: stage after stage, each from fresh moments, every suite evaluated before the first and after each. It
-// knows where it stands (a Point) and nothing of processes, leases or stores: those are the host's.
+// The cascade: stage after stage, each from fresh moments, every suite evaluated before the first and after each, gates looked at
+// then. It knows where it stands (a Point) and nothing of processes, leases or stores: those are the host's.
 //
-// Order at the end of a stage: checkpoint, then evaluation, then the next stage; so a run resumed from the checkpoint
-// repeats the evaluation with the same draws and gets the same numbers.
+// Order at the end of a stage: checkpoint, evaluation, gates, then the next stage; so a run resumed from the checkpoint repeats
+// the evaluation with the same draws and gets the same numbers.
 import type { Entry } from '../../api/contract/event.ts';
 import type { ExpandedSpec, ExpandedStage } from '../../api/contract/expand.ts';
 import type { Progress } from '../../api/contract/job.ts';
 import type { SampleLine } from '../../api/contract/results.ts';
 import type { SftRow, Task } from '../../api/contract/task.ts';
 import type { Means } from '../rewards/means.ts';
-import { askedMode } from './asked-mode.ts';
-import { evaluateSuite } from './evaluate.ts';
+import { lookAtGates } from './evaluation/gates.ts';
+import { Matrix } from './evaluation/matrix.ts';
 import type { Grading } from './grading.ts';
-import { mathStage } from './math.ts';
-import { RewardUnavailable } from './outage.ts';
-import type { Clock, OutagePolicy } from './outage.ts';
+import { outageOf, RewardUnavailable } from './outage.ts';
+import type { Clock } from './outage.ts';
+import { paceOf } from './pace.ts';
 import { PlanNews } from './plan-news.ts';
+import { heedPause, Paused } from './point.ts';
+import type { Carried, Point, PointKind, Resumed } from './point.ts';
 import type { Policy } from './policy.ts';
+import { reinforcedStage } from './rl/stage.ts';
 import { sftStage } from './sft.ts';
 import type { StageRun, StepResult } from './stage-run.ts';
-
-/** A moment between two steps: `step` steps of stage `stageIndex` are done. */
-export interface Point {
-  readonly stageIndex: number;
-  readonly step: number;
-}
-
-export type PointKind = 'step' | 'stage_end' | 'final';
+import { stepEntry } from './step-entry.ts';
 
 /** What the cascade asks of the process it runs in. */
 export interface Host {
   readonly clock: Clock;
   /** A sign of life during long work; entries and progress are signs of life too. */
   alive(): void;
+  /** Is the run to end after the step, or the suite of an evaluation, at work? */
+  pauseAsked(): boolean;
   emit(entry: Entry): void;
   progress(progress: Progress): void;
   /** Keeps the rollouts of a step. */
@@ -40,8 +38,8 @@ export interface Host {
     lines: readonly SampleLine[],
     at: { stageIndex: number; stage: string; step: number },
   ): Promise<void>;
-  /** Returns once weights and moments have been copied to where training cannot change them. */
-  snapshot(point: Point, kind: PointKind): Promise<void>;
+  /** Returns once weights, moments and `carried` have been copied to where training cannot change them. */
+  snapshot(point: Point, kind: PointKind, carried: Carried): Promise<void>;
 }
 
 export interface Datasets {
@@ -50,9 +48,19 @@ export interface Datasets {
   tasks(id: string): readonly Task[];
 }
 
+/** What every part of a run has at hand. */
+export interface Run {
+  readonly spec: ExpandedSpec;
+  readonly learner: Policy['learner'];
+  readonly host: Host;
+  readonly matrix: Pick<Matrix, 'evaluations' | 'evaluateWithin'>;
+  /** At the end of a stage, and of the `initial` model; throws where the run must not go on from here. */
+  evaluate(after: string): Promise<void>;
+}
+
 /**
  * Runs from `from` (undefined: the very beginning) to the end of the last stage. Every stage to come is prepared first:
- * rows that it could not use end the run before a step is spent.
+ * rows that it could not use end the run before a step is spent. Throws Paused where the host asks for it.
  */
 export async function runCascade(
   spec: ExpandedSpec,
@@ -60,39 +68,97 @@ export async function runCascade(
   data: Datasets,
   means: Means,
   host: Host,
-  from?: Point,
+  from?: Resumed,
 ): Promise<void> {
   const policy: Policy = { ...given, thinkingControl: spec.model.thinking_control };
   const first = from?.stageIndex ?? 0;
   const grading = { means, outage: outageOf(spec, host) };
-  const runs = spec.stages.slice(first).map((stage) => prepare(stage, policy, data, grading, spec));
-  if (from === undefined) await evaluateAll(spec, policy, data, grading, host, 'initial');
-  for (const [offset, run] of runs.entries()) {
+  const stages = spec.stages.slice(first).map((stage) => prepare(stage, policy, data, grading, spec));
+  const matrix = new Matrix({ spec, policy, data, grading, host }, from?.carried.evaluations);
+  const gates = { spec, host, matrix, passed: from?.passedGates ?? [] };
+  const evaluate = async (after: string): Promise<void> =>
+    lookAtGates(gates, after, await matrix.evaluate(after));
+  await runStages({ spec, learner: policy.learner, host, matrix, evaluate }, stages, from);
+}
+
+/** `stages` from that of `from` on. */
+export async function runStages(run: Run, stages: readonly StageRun[], from?: Resumed): Promise<void> {
+  const first = from?.stageIndex ?? 0;
+  if (from === undefined) await run.evaluate('initial');
+  for (const [offset, stage] of stages.entries()) {
     const index = first + offset;
-    const done = index === from?.stageIndex ? from.step : 0;
-    if (done === 0) await policy.learner.resetMoments();
-    await runStage(spec, index, done, run, host);
-    await evaluateAll(spec, policy, data, grading, host, spec.stages[index]!.name);
+    await runStage(run, index, stage, index === from?.stageIndex ? from : undefined);
+    await run.evaluate(run.spec.stages[index]!.name);
   }
 }
 
 async function runStage(
-  spec: ExpandedSpec,
+  run: Run,
   stageIndex: number,
-  done: number,
-  run: StageRun,
-  host: Host,
+  stage: StageRun,
+  from: Resumed | undefined,
 ): Promise<void> {
+  if (from === undefined) await run.learner.resetMoments();
+  if (from !== undefined && from.kind !== 'step') return;
+  try {
+    await stage.begin?.(from?.carried.stage);
+    await runSteps(run, stageIndex, stage, from?.step ?? 0);
+  } finally {
+    stage.end?.();
+  }
+}
+
+async function runSteps(run: Run, stageIndex: number, stage: StageRun, done: number): Promise<void> {
+  const { spec, host } = run;
+  const { name } = spec.stages[stageIndex]!;
+  host.emit({ type: 'stage_started', stage: name, stage_index: stageIndex, steps: stage.steps });
+  const report = reporter(run, stageIndex, stage);
+  let ended: string | undefined;
+  for (let step = done + 1; step <= stage.steps && ended === undefined; step += 1) {
+    const before = { stageIndex, step: step - 1 };
+    const result = await stepOrKeep(run, stage, before, done);
+    await report(step, result);
+    ({ ended } = result);
+    const last = step === stage.steps || ended !== undefined;
+    const kind = !last ? 'step' : stageIndex === spec.stages.length - 1 ? 'final' : 'stage_end';
+    if (last || isDue(spec, step)) await keep(run, stage, { stageIndex, step }, kind);
+  }
+  host.emit({ type: 'stage_finished', stage: name, stage_index: stageIndex, cause: ended ?? null });
+}
+
+const isDue = ({ checkpoints }: ExpandedSpec, step: number): boolean => step % checkpoints.every_steps === 0;
+
+const keep = ({ host, matrix }: Run, stage: StageRun, point: Point, kind: PointKind): Promise<void> =>
+  host.snapshot(point, kind, { stage: stage.carried?.() ?? {}, evaluations: matrix.evaluations });
+
+/**
+ * A step, after the evaluation that is due before it. Where the run is to pause first, or rewards stay away, what has been learnt
+ * is kept before the run ends; the first `kept` steps are in a checkpoint already.
+ */
+async function stepOrKeep(run: Run, stage: StageRun, before: Point, kept: number): Promise<StepResult> {
+  const { spec, host, matrix } = run;
+  const { name } = spec.stages[before.stageIndex]!;
+  try {
+    heedPause(host, `after step ${before.step} of stage ${name}`);
+    await matrix.evaluateWithin(name, before.step);
+    return await stage.step(before.step + 1);
+  } catch (error) {
+    const endsEarly = error instanceof RewardUnavailable || error instanceof Paused;
+    if (endsEarly && before.step > kept && !isDue(spec, before.step)) await keep(run, stage, before, 'step');
+    throw error;
+  }
+}
+
+/** Tells the host of every step of a stage. */
+function reporter({ spec, host }: Run, stageIndex: number, run: StageRun) {
   const stage = spec.stages[stageIndex]!;
-  if (done < run.steps)
-    host.emit({ type: 'stage_started', stage: stage.name, stage_index: stageIndex, steps: run.steps });
   const pace = paceOf(run.steps);
   const news = new PlanNews();
-  for (let step = done + 1; step <= run.steps; step += 1) {
-    const result = await stepOrKeep(run, step, { stageIndex, step: step - 1 }, spec, host);
+  return async (step: number, result: StepResult): Promise<void> => {
+    const phase = run.phaseOf?.(step) ?? 0;
     const plans = news.of(result.plan);
-    if (plans.length > 0) host.emit({ type: 'micro_batches', stage: stage.name, phase: 0, step, plans });
-    host.emit(stepEntry(stage, step, result));
+    if (plans.length > 0) host.emit({ type: 'micro_batches', stage: stage.name, phase, step, plans });
+    host.emit(stepEntry(stage, phase, step, result));
     if (result.samples.length > 0) {
       const lines = result.samples.map((sample) => ({ ...sample, stage: stage.name, step }));
       await host.samples(lines, { stageIndex, stage: stage.name, step });
@@ -105,36 +171,8 @@ async function runStage(
       steps: run.steps,
       ...pace(step, result),
     });
-    const last = step === run.steps;
-    const kind = !last ? 'step' : stageIndex === spec.stages.length - 1 ? 'final' : 'stage_end';
-    if (last || step % spec.checkpoints.every_steps === 0) await host.snapshot({ stageIndex, step }, kind);
-  }
-  host.emit({ type: 'stage_finished', stage: stage.name, stage_index: stageIndex });
+  };
 }
-
-/** A step; where its rewards stay away, what has been learnt is kept before the run ends. */
-async function stepOrKeep(
-  run: StageRun,
-  step: number,
-  before: Point,
-  spec: ExpandedSpec,
-  host: Host,
-): Promise<StepResult> {
-  try {
-    return await run.step(step);
-  } catch (error) {
-    const kept = before.step % spec.checkpoints.every_steps === 0;
-    if (error instanceof RewardUnavailable && !kept) await host.snapshot(before, 'step');
-    throw error;
-  }
-}
-
-const outageOf = (spec: ExpandedSpec, host: Host): OutagePolicy => ({
-  rewards: spec.rewards,
-  clock: host.clock,
-  emit: (entry) => host.emit(entry),
-  alive: () => host.alive(),
-});
 
 function prepare(
   stage: ExpandedStage,
@@ -143,59 +181,16 @@ function prepare(
   grading: Grading,
   spec: ExpandedSpec,
 ): StageRun {
-  return stage.kind === 'sft'
-    ? sftStage(policy, stage, data.sft(stage.data), spec.seed)
-    : mathStage(policy, stage, data.tasks(stage.data), {
+  switch (stage.kind) {
+    case 'sft':
+      return sftStage(policy, stage, data.sft(stage.data), spec.seed);
+    case 'reward_model':
+      throw new Error('internal: a reward model is a job of its own');
+    default:
+      return reinforcedStage(policy, stage, data, {
         seed: spec.seed,
         samplesPerStep: spec.samples.per_step,
         ...grading,
       });
-}
-
-async function evaluateAll(
-  spec: ExpandedSpec,
-  policy: Policy,
-  data: Datasets,
-  grading: Grading,
-  host: Host,
-  after: string,
-): Promise<void> {
-  if (spec.evaluate.suites.length === 0) return;
-  const cells = [];
-  for (const suite of spec.evaluate.suites) {
-    const cell = await evaluateSuite(policy, suite, data.tasks(suite.data), {
-      seed: spec.seed,
-      after,
-      ...grading,
-    });
-    if (cell !== undefined) cells.push(cell);
   }
-  host.emit({ type: 'evaluation', after, cells });
-}
-
-function stepEntry({ name, mode }: ExpandedStage, step: number, result: StepResult): Entry {
-  const at = { stage: name, phase: 0, step, mode: askedMode(mode) };
-  const metrics = Object.fromEntries(
-    Object.entries(result.metrics).map(([key, value]) => [key, Number.isFinite(value) ? value : null]),
-  );
-  return result.type === 'updated'
-    ? { type: 'step', ...at, metrics }
-    : { type: 'step_skipped', ...at, cause: result.cause, metrics };
-}
-
-/** Reward, loss and rate of the last step, and the time left at the mean pace of the last twenty. */
-function paceOf(steps: number): (step: number, result: StepResult) => Partial<Progress> {
-  const ends: number[] = [performance.now()];
-  return (step, result) => {
-    ends.push(performance.now());
-    if (ends.length > 21) ends.shift();
-    const seconds = (ends.at(-1)! - ends[0]!) / 1000 / (ends.length - 1);
-    const { metrics } = result;
-    return {
-      reward: metrics['reward'] ?? null,
-      loss: metrics['loss'] ?? null,
-      tokens_per_s: metrics['tokens_per_s'] ?? null,
-      seconds_left: seconds * (steps - step),
-    };
-  };
 }

@@ -1,7 +1,9 @@
 // Gold must reach the maximum: a row whose own answer its grader does not accept would teach the model something wrong.
 // Checked before the first step, every row of every stage and suite that is graded; the broken rows are named.
+import { isAnswered, isReinforced } from '../../api/contract/expand.ts';
 import type { Grader } from '../../api/contract/grader.ts';
 import type { Claim } from '../../api/contract/runner.ts';
+import { sourcesOf } from '../../api/contract/sources.ts';
 import type { Task } from '../../api/contract/task.ts';
 import { outlastOutage } from '../cascade/outage.ts';
 import type { GradingPlace, OutagePolicy } from '../cascade/outage.ts';
@@ -35,10 +37,10 @@ export async function checkGold(
     const broken = await brokenRows(rows, createGrader(given.grader, means), place, wanted);
     if (broken.length > 0) throw new DataError(faultOf(where, given, rows.length, broken));
   };
-  for (const stage of spec.stages)
-    if (stage.kind === 'math')
-      await check(`stage ${stage.name}`, stage, { stage: stage.name, step: null, suite: null });
-  for (const suite of spec.evaluate.suites)
+  for (const stage of spec.stages.filter(isReinforced))
+    for (const source of sourcesOf(stage))
+      await check(`stage ${stage.name}`, source, { stage: stage.name, step: null, suite: null });
+  for (const suite of spec.evaluate.suites.filter(isAnswered))
     await check(`suite ${suite.name}`, suite, { stage: 'initial', step: null, suite: suite.name });
 }
 

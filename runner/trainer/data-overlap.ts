@@ -1,8 +1,10 @@
 // What stages and suites of a job share that should share nothing: prompts of one stage in another (the papers keep them
 // disjoint), and evaluated prompts in what is trained on. It is reported, never refused: a rerun on one's own test may be meant.
 import type { Entry } from '../../api/contract/event.ts';
+import { isReinforced } from '../../api/contract/expand.ts';
 import type { ExpandedSpec } from '../../api/contract/expand.ts';
 import { wholeText } from '../../api/contract/prompt-text.ts';
+import { sourcesOf } from '../../api/contract/sources.ts';
 import type { Datasets } from '../cascade/run.ts';
 import type { Overlap } from '../data/overlap.ts';
 import { gramOverlap, sameTexts } from '../data/overlap.ts';
@@ -16,22 +18,32 @@ interface Part {
   readonly texts: readonly string[];
 }
 
+const promptsOf = (datasets: Datasets, data: string): string[] =>
+  datasets.tasks(data).map(({ prompt }) => wholeText(prompt));
+
+const conversationsOf = (datasets: Datasets, data: string): string[] =>
+  datasets.sft(data).map(({ messages }) => wholeText(messages));
+
+/** A stage of several domains has a part for each. */
 function stagesOf(spec: ExpandedSpec, datasets: Datasets): Part[] {
-  return spec.stages.map(({ name, kind, data }) => ({
-    name,
-    data,
-    texts:
-      kind === 'sft'
-        ? datasets.sft(data).map(({ messages }) => wholeText(messages))
-        : datasets.tasks(data).map(({ prompt }) => wholeText(prompt)),
-  }));
+  return spec.stages.flatMap((stage) => {
+    if (isReinforced(stage))
+      return sourcesOf(stage).map(({ data }) => ({
+        name: stage.name,
+        data,
+        texts: promptsOf(datasets, data),
+      }));
+    const { name, data } = stage;
+    const texts = stage.kind === 'sft' ? conversationsOf(datasets, data) : promptsOf(datasets, data);
+    return [{ name, data, texts }];
+  });
 }
 
 const suitesOf = (spec: ExpandedSpec, datasets: Datasets): Part[] =>
-  spec.evaluate.suites.map(({ name, data }) => ({
+  spec.evaluate.suites.map(({ name, data, measure }) => ({
     name,
     data,
-    texts: datasets.tasks(data).map(({ prompt }) => wholeText(prompt)),
+    texts: measure === 'loss' ? conversationsOf(datasets, data) : promptsOf(datasets, data),
   }));
 
 /** One entry for each pair that shares rows. Two stages that name one dataset are not reported: that is said in the spec. */

@@ -1,11 +1,12 @@
-// What a checkpoint holds beside the model: where the run stands, and the optimizer's moments. Rows, draws and learning
-// rates follow from the step's number, so nothing else has to be kept.
+// What a checkpoint holds beside the model: where the run stands, the optimizer's moments and, within a stage that is held to one,
+// its reference. Rows, draws and learning rates follow from the step's number, so nothing else has to be kept.
 import { z } from 'zod';
 import type { StoredCheckpoint } from '../checkpoint/read.ts';
 import { CheckpointCorrupt } from '../checkpoint/error.ts';
 import type { Learner } from '../engine/learner/learner.ts';
 import { mergeAdapters } from '../engine/models/merge-adapters.ts';
-import type { Point, PointKind } from '../cascade/run.ts';
+import { evaluated } from '../cascade/point.ts';
+import type { Carried, Point, PointKind, Resumed } from '../cascade/point.ts';
 import type { SnapshotContents } from '../checkpoint/snapshot.ts';
 import { InvalidModel } from './load-model.ts';
 import type { TunedPart } from './open-policy.ts';
@@ -16,32 +17,44 @@ const resumeState = z.object({
   optimizer_steps: z.number().int(),
   loss_scale: z.object({ scale: z.number(), goodSteps: z.number().int() }).optional(),
   base_sha256: z.string().optional(),
+  stage: z.unknown().optional(),
+  evaluations: z.array(evaluated).default([]),
 });
 
 const FIRST = 'first_moment';
 const SECOND = 'second_moment';
 
+interface Kept {
+  readonly learner: Learner;
+  readonly files: SnapshotContents['modelFiles'];
+  readonly tuning: TunedPart | undefined;
+}
+
 /** On the cpu live views of the learner's arenas: they must be written before the next step. */
 export async function snapshotContents(
-  learner: Learner,
-  files: SnapshotContents['modelFiles'],
-  tuning: TunedPart | undefined,
+  { learner, files, tuning }: Kept,
   point: Point,
   kind: PointKind,
+  carried: Carried,
 ): Promise<SnapshotContents> {
   const { firstMoment, secondMoment, stepCount, lossScale } = await learner.state();
-  const state: z.infer<typeof resumeState> = {
+  // Fields in the schema's order, whether a run has made them itself or read them from a checkpoint: the same bytes.
+  const state = resumeState.parse({
     stage_index: point.stageIndex,
     step: point.step,
     optimizer_steps: stepCount,
     ...(lossScale && { loss_scale: lossScale }),
     ...(tuning && { base_sha256: tuning.baseSha256 }),
-  };
+    stage: carried.stage.state,
+    evaluations: [...carried.evaluations],
+  } satisfies z.input<typeof resumeState>);
   const moments = new Map([
     [FIRST, { shape: [firstMoment.length], data: firstMoment }],
     [SECOND, { shape: [secondMoment.length], data: secondMoment }],
   ]);
-  return { ...(await modelContents(learner, tuning, kind)), modelFiles: files, moments, state };
+  // The next stage has a reference of its own.
+  const reference = kind === 'step' ? carried.stage.reference : undefined;
+  return { ...(await modelContents(learner, tuning, kind)), modelFiles: files, moments, reference, state };
 }
 
 /**
@@ -66,7 +79,7 @@ export async function restore(
   learner: Learner,
   checkpoint: StoredCheckpoint,
   tuning: TunedPart | undefined,
-): Promise<Point> {
+): Promise<Resumed> {
   const parsed = resumeState.safeParse(await checkpoint.state());
   if (!parsed.success)
     throw new CheckpointCorrupt(`${checkpoint.dir}: trainer/state.json: ${z.prettifyError(parsed.error)}`);
@@ -87,5 +100,12 @@ export async function restore(
     stepCount: parsed.data.optimizer_steps,
     lossScale: parsed.data.loss_scale,
   });
-  return { stageIndex: parsed.data.stage_index, step: parsed.data.step };
+  const { stage_index: stageIndex, step, stage: state, evaluations } = parsed.data;
+  const reference = await checkpoint.reference();
+  return {
+    stageIndex,
+    step,
+    kind: checkpoint.manifest.kind,
+    carried: { stage: { state, reference }, evaluations },
+  };
 }

@@ -1,8 +1,8 @@
 // Rows that a stage cannot read end the run before a step, as the data's fault and with their place, whatever refuses them.
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { ExpandedSftStage, ExpandedMathStage } from '../../api/contract/expand.ts';
+import type { ExpandedReinforcedStage, ExpandedSftStage } from '../../api/contract/expand.ts';
 import type { Message } from '../../api/contract/task.ts';
-import { mathStage } from '../../runner/cascade/math.ts';
+import { reinforcedStage } from '../../runner/cascade/rl/stage.ts';
 import type { Policy } from '../../runner/cascade/policy.ts';
 import { sftStage } from '../../runner/cascade/sft.ts';
 import { DataError } from '../../runner/data/error.ts';
@@ -37,7 +37,7 @@ function policyWith(chatTemplate: string | null): Policy {
   return { tokenizer: new Tokenizer(files), learner: tiny.learner, sampler: tiny.sampler };
 }
 
-const [sft, math] = tinySpec().stages as [ExpandedSftStage, ExpandedMathStage];
+const [sft, math] = tinySpec().stages as [ExpandedSftStage, ExpandedReinforcedStage];
 const pair = (user: string): Message[] => [
   { role: 'user', content: user },
   { role: 'assistant', content: '1' },
@@ -55,8 +55,9 @@ it.each([
 
 it('a prompt of messages without a template', () => {
   const rows = [tinyRows.math[0]!, { prompt: [{ role: 'user' as const, content: '1' }], answer: '1' }];
+  const data = { sft: () => [], tasks: () => rows };
   const run = (): unknown =>
-    mathStage(policyWith(null), math, rows, { seed: 1, samplesPerStep: 0, means, outage: noOutage });
+    reinforcedStage(policyWith(null), math, data, { seed: 1, samplesPerStep: 0, means, outage: noOutage });
   expect(run).toThrow(DataError);
   expect(run).toThrow(/^stage math, dataset \w+, row 1: the model has no chat template/);
 });

@@ -67,7 +67,10 @@ function spec(tuning: ExpandedTuning, lr: number, sftSteps: number, mathSteps: n
     prompts_per_step: 16,
     rollouts: 8,
     max_response: 8,
+    top_p: 1,
     overlong: 'keep',
+    filter: { type: 'off' },
+    language_mixing: 'off',
     lr: lr / 10,
   };
   const suite = {
@@ -128,6 +131,7 @@ async function train(
   const host: Host = {
     clock: noWaiting,
     alive: () => undefined,
+    pauseAsked: () => false,
     emit: (entry) => void entries.push(entry),
     progress: () => undefined,
     samples: () => Promise.resolve(),

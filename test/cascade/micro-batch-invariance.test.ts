@@ -1,9 +1,9 @@
 // One batch, one gradient: GRPO's weights through the real learner, cut into micro-batches of any size, smaller than a
 // group included, for every overlong policy. Lengths are unequal, so that a mean over micro-batches would show.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { judge } from '../../runner/cascade/judge.ts';
-import { sftWeights, tokenMean } from '../../runner/cascade/objective.ts';
-import { applyPenalties } from '../../runner/cascade/penalties.ts';
+import { judge } from '../../runner/cascade/rl/judge.ts';
+import { sftWeights, ascentWeights } from '../../runner/cascade/objective.ts';
+import { applyPenalties } from '../../runner/cascade/rl/penalties.ts';
 import { Learner } from '../../runner/engine/learner/learner.ts';
 import type { WeightedSequence } from '../../runner/engine/learner/micro-batches.ts';
 import { createRuntime } from '../../runner/engine/ort/create.ts';
@@ -63,13 +63,21 @@ function distance(a: readonly Float32Array[], b: readonly Float32Array[]): numbe
 }
 
 const grpo = (overlong: 'keep' | 'zero' | 'filter' | 'penalty') =>
-  tokenMean(
+  ascentWeights(
+    'token_mean',
     applyPenalties(
-      { overlong, max_response: 11, language_mixing: 'off', length_control: 'off' },
+      {
+        overlong,
+        max_response: 11,
+        language_mixing: 'off',
+        length_control: 'off',
+        shaping: 'off',
+        preferred: false,
+      },
       ['', ''],
       pairs(),
     )
-      .flatMap((group, task) => judge(task, group).rollouts_G)
+      .flatMap((group) => judge(group).rollouts_G)
       .map(({ rollout, advantage }) => ({ ...rollout, advantage })),
   );
 

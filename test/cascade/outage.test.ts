@@ -3,10 +3,10 @@ import { describe, expect, it } from 'vitest';
 import type { Entry } from '../../api/contract/event.ts';
 import type { MathRow, Task } from '../../api/contract/task.ts';
 import { gradeGroups } from '../../runner/cascade/grading.ts';
-import { judge } from '../../runner/cascade/judge.ts';
+import { judge } from '../../runner/cascade/rl/judge.ts';
 import type { OutagePolicy } from '../../runner/cascade/outage.ts';
 import { RewardUnavailable } from '../../runner/cascade/outage.ts';
-import { applyPenalties } from '../../runner/cascade/penalties.ts';
+import { applyPenalties } from '../../runner/cascade/rl/penalties.ts';
 import type { Rollout } from '../../runner/cascade/rollout.ts';
 import { scored, unscored } from '../../runner/rewards/reward.ts';
 import type { Verifier } from '../../runner/rewards/verifier.ts';
@@ -91,8 +91,10 @@ describe('grading through an outage', () => {
       max_response: 9,
       language_mixing: 'off',
       length_control: 'off',
+      shaping: 'off',
+      preferred: false,
     } as const;
-    const judged = judge(1, applyPenalties(policy, ['a', 'b'], graded)[1]!);
+    const judged = judge(applyPenalties(policy, ['a', 'b'], graded)[1]!);
     // 21, 22, 24, 25 without the one that is missing: mean 23, not 23 with a placeholder 0 among them (18.4).
     const advantages = judged.rollouts_G.map(({ advantage }) => advantage);
     expect(advantages[2]).toBeNull();

@@ -16,6 +16,7 @@ async function steps(runtime: Runtime): Promise<Step[]> {
   const host: Host = {
     clock: noWaiting,
     alive: () => undefined,
+    pauseAsked: () => false,
     emit: (entry) => void entries.push(entry),
     progress: () => undefined,
     samples: () => Promise.resolve(),

@@ -1,21 +1,14 @@
 // top_k, top_p and min_p from the spec to the rollouts and the evaluation; what is learnt from ignores them.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Entry } from '../../api/contract/event.ts';
+import { isAnswered } from '../../api/contract/expand.ts';
 import { jobSpec } from '../../api/contract/spec.ts';
-import { evaluateSuite } from '../../runner/cascade/evaluate.ts';
+import { evaluateSuite } from '../../runner/cascade/evaluation/evaluate.ts';
 import { runCascade } from '../../runner/cascade/run.ts';
 import { createRuntime } from '../../runner/engine/ort/create.ts';
 import type { Runtime } from '../../runner/engine/ort/runtime.ts';
 import { means } from '../support/means.ts';
-import {
-  noOutage,
-  noWaiting,
-  tinyDatasets,
-  tinyInit,
-  tinyPolicy,
-  tinyRows,
-  tinySpec,
-} from '../support/tiny-policy.ts';
+import { noOutage, noWaiting, tinyDatasets, tinyInit, tinyPolicy, tinySpec } from '../support/tiny-policy.ts';
 
 let runtime: Runtime;
 beforeAll(() => void (runtime = createRuntime()));
@@ -28,6 +21,7 @@ async function mathEntries(math: Record<string, unknown>): Promise<Entry[]> {
   const host = {
     clock: noWaiting,
     alive: () => undefined,
+    pauseAsked: () => false,
     emit: (entry: Entry) => void entries.push(entry),
     progress: () => undefined,
   };
@@ -61,10 +55,10 @@ describe('a math stage', () => {
 
 it('a suite with top_k 1 evaluates as the greedy one', async () => {
   const policy = await tinyPolicy(runtime);
-  const [suite] = tinySpec().evaluate.suites;
+  const [suite] = tinySpec().evaluate.suites.filter(isAnswered);
   const value = async (sampling: Record<string, number>) => {
     const changed = { ...suite!, k: 1, sampling: { ...suite!.sampling, ...sampling } };
-    return evaluateSuite(policy, changed, tinyRows.test, {
+    return evaluateSuite(policy, changed, tinyDatasets, {
       seed: 3,
       after: 'initial',
       means,
@@ -87,9 +81,12 @@ describe('the spec', () => {
       evaluate: { suites: [{ name: 's', data: 'sums', grader: { type: 'math' }, sampling: fields }] },
     });
 
-  it('keeps all words unless told', () => {
+  it('keeps what the paper keeps in training, and all words in a suite, unless told', () => {
     const all = { top_k: 0, top_p: 1, min_p: 0 };
-    expect(post({}).data).toMatchObject({ stages: [all], evaluate: { suites: [{ sampling: all }] } });
+    expect(post({}).data).toMatchObject({
+      stages: [{ top_k: 0, top_p: 0.95, min_p: 0 }],
+      evaluate: { suites: [{ sampling: all }] },
+    });
   });
 
   it.each([{ top_k: -1 }, { top_k: 1.5 }, { top_p: 0 }, { top_p: 1.1 }, { min_p: -0.1 }, { min_p: 2 }])(

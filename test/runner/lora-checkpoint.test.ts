@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ExpandedTuning } from '../../api/contract/tuning.ts';
 import { openCheckpoint } from '../../runner/checkpoint/read.ts';
 import { writeSnapshot } from '../../runner/checkpoint/snapshot.ts';
-import type { PointKind } from '../../runner/cascade/run.ts';
+import type { PointKind } from '../../runner/cascade/point.ts';
 import { Learner } from '../../runner/engine/learner/learner.ts';
 import { conditionsOf } from '../../runner/trainer/conditions.ts';
 import { loadModel } from '../../runner/trainer/load-model.ts';
@@ -50,11 +50,10 @@ async function snapshot(learner: Learner, kind: PointKind): Promise<string> {
   const at = join(dir.path, `${kind}-${Math.random()}`);
   const header = { job: 'j', attempt: 1, stage: 'sft', stage_index: 0, step: 2, kind };
   const contents = await snapshotContents(
-    learner,
-    model.files,
-    await loadTuning(job(), model, undefined),
+    { learner, files: model.files, tuning: await loadTuning(job(), model, undefined) },
     point,
     kind,
+    { stage: {}, evaluations: [] },
   );
   const { memoryBytes } = learner;
   const chosen = { memoryBytes, cacheTokens: 1, precision: 'float32', device: 'cpu' } as const;
@@ -79,7 +78,10 @@ test.each(['step', 'stage_end'] as const)('of a %s resumes with the same bits', 
   for (const name of ['adapter/adapter_model.safetensors', 'adapter/adapter_config.json', 'config.json'])
     expect(names).toContain(name);
   const resumed = await withLearner(at, async (learner) => {
-    expect(await restore(learner, checkpoint, await loadTuning(job(), model, at))).toEqual(point);
+    expect(await restore(learner, checkpoint, await loadTuning(job(), model, at))).toMatchObject({
+      ...point,
+      kind,
+    });
     await step(learner);
     return await trained(learner);
   });

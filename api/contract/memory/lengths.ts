@@ -2,6 +2,7 @@
 // many tokens a step may hold. A prompt's tokens are not known before a runner reads them: one is counted.
 import type { Issue } from '../issues.ts';
 import type { JobSpec } from '../spec.ts';
+import { phasesOf } from '../stages/phase.ts';
 import { stagesOf } from '../stages-of.ts';
 import type { Lengths } from './need.ts';
 
@@ -16,20 +17,17 @@ export interface SpecLengths extends Lengths {
   readonly limits: readonly (Limit & { readonly trained: boolean; readonly sampled: boolean })[];
 }
 
+type Stage = ReturnType<typeof stagesOf>[number]['stage'];
+
+/** Stages that read what they learn from, and sample nothing. */
+const isSupervised = (stage: Stage): stage is Extract<Stage, { max_length: number }> => 'max_length' in stage;
+
+const longestResponse = (stage: Exclude<Stage, { max_length: number }>): number =>
+  Math.max(...phasesOf(stage).map(({ max_response }) => max_response));
+
 /** `positions` of the model, where they are known, end every sequence. */
 export function lengthsOf(spec: JobSpec, positions = Infinity): SpecLengths {
-  const stages = stagesOf(spec).map(({ pointer, stage }) =>
-    stage.kind === 'sft'
-      ? { pointer: `${pointer}/max_length`, tokens: stage.max_length, trained: true, sampled: false }
-      : { pointer: `${pointer}/max_response`, tokens: stage.max_response + 1, trained: true, sampled: true },
-  );
-  const suites = spec.evaluate.suites.map(({ sampling }, index) => ({
-    pointer: `/evaluate/suites/${index}/sampling/max_response`,
-    tokens: sampling.max_response + 1,
-    trained: false,
-    sampled: true,
-  }));
-  const limits = [...stages, ...suites].map((limit) => ({
+  const limits = [...stagesOf(spec).flatMap(stageLimits), ...suiteLimits(spec)].map((limit) => ({
     ...limit,
     tokens: Math.min(limit.tokens, positions),
   }));
@@ -38,16 +36,41 @@ export function lengthsOf(spec: JobSpec, positions = Infinity): SpecLengths {
   return { limits, trained: longest('trained'), sampled: longest('sampled'), sequences: sequencesOf(spec) };
 }
 
+type StageLimit = SpecLengths['limits'][number];
+
+function stageLimits({ pointer, stage }: ReturnType<typeof stagesOf>[number]): StageLimit[] {
+  if (isSupervised(stage))
+    return [{ pointer: `${pointer}/max_length`, tokens: stage.max_length, trained: true, sampled: false }];
+  const phases = stage.phases ?? [{}];
+  return phasesOf(stage).map(({ max_response }, index) => ({
+    pointer: `${pointer}${'max_response' in phases[index]! ? `/phases/${index}` : ''}/max_response`,
+    tokens: max_response + 1,
+    trained: true,
+    sampled: true,
+  }));
+}
+
+const suiteLimits = (spec: JobSpec): StageLimit[] =>
+  spec.evaluate.suites.map((suite, index) => {
+    const at = `/evaluate/suites/${index}`;
+    return suite.measure === 'loss'
+      ? { pointer: `${at}/max_length`, tokens: suite.max_length, trained: false, sampled: false }
+      : {
+          pointer: `${at}/sampling/max_response`,
+          tokens: suite.sampling.max_response + 1,
+          trained: false,
+          sampled: true,
+        };
+  });
+
 /** A suite's tasks are answered all at once: as many as the sampler takes. */
 function sequencesOf(spec: JobSpec): number {
   if (spec.evaluate.suites.length > 0) return Infinity;
-  return Math.max(
-    1,
-    ...stagesOf(spec).map(({ stage }) =>
-      stage.kind === 'sft' ? 1 : stage.prompts_per_step * stage.rollouts,
-    ),
-  );
+  return Math.max(1, ...stagesOf(spec).map(({ stage }) => (isSupervised(stage) ? 1 : rolloutsOf(stage))));
 }
+
+const rolloutsOf = (stage: { prompts_per_step: number; rollouts: number }): number =>
+  stage.prompts_per_step * stage.rollouts;
 
 export interface StepTokens {
   readonly stage: string;
@@ -59,8 +82,9 @@ export interface StepTokens {
 
 export function stepTokens(spec: JobSpec, positions = Infinity): StepTokens[] {
   return stagesOf(spec).map(({ pointer, stage }) => {
-    const sequences = stage.kind === 'sft' ? stage.batch : stage.prompts_per_step * stage.rollouts;
-    const length = Math.min(positions, stage.kind === 'sft' ? stage.max_length : stage.max_response);
+    const pairs = stage.kind === 'reward_model' ? 2 : 1;
+    const sequences = isSupervised(stage) ? pairs * stage.batch : rolloutsOf(stage);
+    const length = Math.min(positions, isSupervised(stage) ? stage.max_length : longestResponse(stage));
     return { stage: stage.name ?? stage.kind, pointer, sequences, tokens: sequences * length };
   });
 }

@@ -1,6 +1,6 @@
 // Which rule about language mixing a stage gets where it names none.
 import { expect, test } from 'vitest';
-import { expandSpec, expandedStage } from '../../../api/contract/expand.ts';
+import { expandSpec } from '../../../api/contract/expand.ts';
 import { jobSpec } from '../../../api/contract/spec.ts';
 
 const init = { from: 'hf', uri: '/models/a' };
@@ -26,12 +26,4 @@ test.each([
   [{ grader: { type: 'prefix' }, language_mixing: 'batch_minimum' }, 'batch_minimum'],
 ])('%j: %s', (stage, rule) => {
   expect(expanded(stage)).toMatchObject({ language_mixing: rule, length_control: 'off' });
-});
-
-test('a stage that was expanded before there was the rule goes on without it', () => {
-  const { name, domain, data, ...rest } = expanded({});
-  const older = Object.fromEntries(
-    Object.entries({ ...rest, name, domain, data }).filter(([key]) => !/language|length_control/.test(key)),
-  );
-  expect(expandedStage.parse(older)).toMatchObject({ language_mixing: 'off', length_control: 'off' });
 });

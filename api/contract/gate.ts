@@ -1,0 +1,33 @@
+// Gates: what must hold after a stage for the cascade to go on. A gate fires only where the interval of what it looks at lies wholly
+// on the wrong side: noise stops nobody.
+import { z } from 'zod';
+import { name } from './names.ts';
+
+export const gate = z.strictObject({
+  after: name.describe('a stage'),
+  require: z
+    .strictObject({
+      metric: z
+        .string()
+        .regex(/^[^.]+\.(thinking|non_thinking)\.[^.]+$/, 'SUITE.MODE.METRIC, as math500.thinking.avg@8')
+        .describe('SUITE.MODE.METRIC'),
+      drop_at_most: z
+        .number()
+        .min(0)
+        .optional()
+        .describe('how much worse than after `since`, at most, task by task'),
+      since: name.optional().describe('a stage before, or initial (the default)'),
+      at_least: z.number().optional().describe('for a loss: at most'),
+      confidence: z.number().min(0.5).lt(1).default(0.95),
+    })
+    .refine(({ drop_at_most, at_least }) => (drop_at_most === undefined) !== (at_least === undefined), {
+      error: 'give drop_at_most or at_least: one of them, and not both',
+      path: ['drop_at_most'],
+    })
+    .refine(({ since, at_least }) => since === undefined || at_least === undefined, {
+      error: 'goes with drop_at_most, and only with it',
+      path: ['since'],
+    }),
+  otherwise: z.enum(['fail', 'pause']).default('pause').describe('pause: resume passes this gate once'),
+});
+export type Gate = z.infer<typeof gate>;

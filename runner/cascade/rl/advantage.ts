@@ -1,0 +1,52 @@
+// GRPO's group-normalised advantage (Nemotron-Cascade Eq. 1), with what the paper leaves open decided as follows:
+//  1. sample standard deviation (n - 1), as verl's torch.std;
+//  2. A = 0 where std < 1e-6, else (r - mean) / (std + 1e-6): rounding noise is never blown up to a signal;
+//  3. an unscored rollout (our fault, reward null) enters neither mean nor std and has no advantage;
+//  4. a group with fewer than two scored rollouts is dropped whole.
+// G: rollouts of one group.
+
+/** Below it a group has no variance: every advantage in it is 0. */
+export const MIN_STD = 1e-6;
+
+export interface GroupAdvantage {
+  /** null: the rollout is in neither the loss nor N. */
+  readonly advantages_G: readonly (number | null)[];
+  /** Of the scored rewards; null in a dropped group. */
+  readonly mean: number | null;
+  readonly std: number | null;
+}
+
+interface Statistics {
+  readonly mean: number;
+  readonly std: number;
+}
+
+/** Mean and sample standard deviation; undefined for fewer than two values. */
+function statisticsOf(values: readonly number[]): Statistics | undefined {
+  if (values.length < 2) return undefined;
+  const mean = sum(values) / values.length;
+  return { mean, std: Math.sqrt(sum(values.map((value) => (value - mean) ** 2)) / (values.length - 1)) };
+}
+
+/**
+ * (value - mean) / std within a group, over what is not null; 0 where there is no variance, and for a single value. Not an
+ * advantage: these go into functions that level off, so nothing is added to std.
+ */
+export function standardScores(values_G: readonly (number | null)[]): (number | null)[] {
+  const statistics = statisticsOf(values_G.filter((value) => value !== null));
+  if (statistics === undefined || statistics.std < MIN_STD)
+    return values_G.map((value) => (value === null ? null : 0));
+  const { mean, std } = statistics;
+  return values_G.map((value) => (value === null ? null : (value - mean) / std));
+}
+
+/** Advantages of one group from its rewards; null marks an unscored rollout. */
+export function groupAdvantage(rewards_G: readonly (number | null)[]): GroupAdvantage {
+  const statistics = statisticsOf(rewards_G.filter((reward) => reward !== null));
+  if (statistics === undefined) return { advantages_G: rewards_G.map(() => null), mean: null, std: null };
+  const { mean, std } = statistics;
+  const advantage = (reward: number) => (std < MIN_STD ? 0 : (reward - mean) / (std + MIN_STD));
+  return { advantages_G: rewards_G.map((reward) => (reward === null ? null : advantage(reward))), mean, std };
+}
+
+const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);

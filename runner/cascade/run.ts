@@ -21,6 +21,7 @@ import type { Policy } from './policy.ts';
 import { reinforcedStage } from './rl/stage.ts';
 import { sftStage } from './sft.ts';
 import type { StageRun, StepResult } from './stage-run.ts';
+import { StepCosts } from './step-costs.ts';
 import { stepEntry } from './step-entry.ts';
 
 /** What the cascade asks of the process it runs in. */
@@ -53,6 +54,7 @@ interface Run {
   readonly policy: Policy;
   readonly host: Host;
   readonly matrix: Matrix;
+  readonly costs: StepCosts;
 }
 
 /**
@@ -72,7 +74,7 @@ export async function runCascade(
   const grading = { means, outage: outageOf(spec, host) };
   const stages = spec.stages.slice(first).map((stage) => prepare(stage, policy, data, grading, spec));
   const matrix = new Matrix({ spec, policy, data, grading, host }, from?.carried.evaluations);
-  const run = { spec, policy, host, matrix };
+  const run = { spec, policy, host, matrix, costs: new StepCosts(means.sandbox) };
   if (from === undefined) await matrix.evaluate('initial');
   for (const [offset, stage] of stages.entries()) {
     const index = first + offset;
@@ -98,8 +100,9 @@ async function runStage(
 }
 
 async function runSteps(run: Run, stageIndex: number, stage: StageRun, done: number): Promise<void> {
-  const { spec, host, matrix } = run;
-  const { name } = spec.stages[stageIndex]!;
+  const { spec, host, matrix, costs } = run;
+  const expanded = spec.stages[stageIndex]!;
+  const { name } = expanded;
   host.emit({ type: 'stage_started', stage: name, stage_index: stageIndex, steps: stage.steps });
   const report = reporter(run, stageIndex, stage);
   let ended: string | undefined;
@@ -107,7 +110,7 @@ async function runSteps(run: Run, stageIndex: number, stage: StageRun, done: num
     const before = { stageIndex, step: step - 1 };
     await pauseIfAsked(run, stage, before);
     await matrix.evaluateWithin(name, before.step);
-    const result = await stepOrKeep(run, stage, before);
+    const result = await costs.of(expanded, () => stepOrKeep(run, stage, before));
     await report(step, result);
     ({ ended } = result);
     const last = step === stage.steps || ended !== undefined;
@@ -119,8 +122,10 @@ async function runSteps(run: Run, stageIndex: number, stage: StageRun, done: num
 
 const isDue = ({ checkpoints }: ExpandedSpec, step: number): boolean => step % checkpoints.every_steps === 0;
 
-const keep = ({ host, matrix }: Run, stage: StageRun, point: Point, kind: PointKind): Promise<void> =>
-  host.snapshot(point, kind, { stage: stage.carried?.() ?? {}, evaluations: matrix.evaluations });
+const keep = ({ host, matrix, costs }: Run, stage: StageRun, point: Point, kind: PointKind): Promise<void> =>
+  costs.saving(() =>
+    host.snapshot(point, kind, { stage: stage.carried?.() ?? {}, evaluations: matrix.evaluations }),
+  );
 
 async function pauseIfAsked(run: Run, stage: StageRun, before: Point): Promise<void> {
   if (!run.host.pauseAsked()) return;
@@ -140,7 +145,7 @@ async function stepOrKeep(run: Run, stage: StageRun, before: Point): Promise<Ste
 }
 
 /** Tells the host of every step of a stage. */
-function reporter({ spec, host }: Run, stageIndex: number, run: StageRun) {
+function reporter({ spec, host, costs }: Run, stageIndex: number, run: StageRun) {
   const stage = spec.stages[stageIndex]!;
   const pace = paceOf(run.steps);
   const news = new PlanNews();
@@ -151,7 +156,7 @@ function reporter({ spec, host }: Run, stageIndex: number, run: StageRun) {
     host.emit(stepEntry(stage, phase, step, result));
     if (result.samples.length > 0) {
       const lines = result.samples.map((sample) => ({ ...sample, stage: stage.name, step }));
-      await host.samples(lines, { stageIndex, stage: stage.name, step });
+      await costs.saving(() => host.samples(lines, { stageIndex, stage: stage.name, step }));
     }
     host.progress({
       stage: stage.name,

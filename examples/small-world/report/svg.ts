@@ -36,7 +36,7 @@ export function picture(width: number, height: number, title: string, parts: rea
     {
       xmlns: 'http://www.w3.org/2000/svg',
       ...{ width, height, viewBox: `0 0 ${width} ${height}` },
-      ...{ 'font-family': 'Helvetica, Arial, sans-serif', 'font-size': 11, fill: '#222222' },
+      ...{ 'font-family': 'Helvetica, Arial, DejaVu Sans, sans-serif', 'font-size': 11, fill: '#222222' },
     },
     `\n${content}\n`,
   )}\n`;

@@ -57,6 +57,8 @@ export function createClient(options: ClientOptions) {
     job: (id: string) => get(jobDetail, `/v1/jobs/${encodeURIComponent(id)}`),
     cancelJob: (id: string) =>
       call(job, { method: 'POST', path: `/v1/jobs/${encodeURIComponent(id)}/cancel`, repeatable: true }),
+    pauseJob: (id: string) =>
+      call(job, { method: 'POST', path: `/v1/jobs/${encodeURIComponent(id)}/pause`, repeatable: true }),
     resumeJob: (id: string) =>
       call(job, { method: 'POST', path: `/v1/jobs/${encodeURIComponent(id)}/resume`, repeatable: true }),
 

@@ -75,8 +75,9 @@ export const evaluationView = (row: EvaluationRow): Evaluation => ({
   high: row.high,
   tasks: row.tasks,
   after: row.after,
-  step: null,
+  step: row.step,
   attempt: row.attempt,
+  ...(row.values !== null && { values: row.values }),
 });
 
 export const claimedCheckpointView = (row: CheckpointRow): ClaimedCheckpoint => ({

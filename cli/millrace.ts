@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Command } from './command.ts';
 import { cancelCommand } from './commands/cancel.ts';
+import { pauseCommand } from './commands/pause.ts';
 import { resumeCommand } from './commands/resume.ts';
 import { chatCommand } from './commands/chat.ts';
 import { demoCommand } from './commands/demo.ts';
@@ -32,6 +33,7 @@ const commands: readonly Command[] = [
   watchCommand,
   jobsCommand,
   cancelCommand,
+  pauseCommand,
   resumeCommand,
   pullCommand,
   pushCommand,

@@ -176,6 +176,10 @@ export const jobs = pgTable(
     runnerId: text('runner_id').references(() => runners.id),
     leaseExpiresAt: time('lease_expires_at'),
     lastCheckpointId: text('last_checkpoint_id'),
+    passedGates: integer('passed_gates')
+      .array()
+      .notNull()
+      .default(sql`'{}'`),
 
     createdAt: createdAt(),
     startedAt: time('started_at'),
@@ -294,12 +298,13 @@ export const metrics = pgTable(
   ],
 );
 
-/** The stage x suite x mode matrix; `after` is the stage just ended, or `initial`. */
+/** The stage x suite x mode matrix; `after` is the stage, or `initial`, and `step` a step within it, null at its end. */
 export const evaluations = pgTable(
   'evaluations',
   {
     jobId: ofJob(),
     after: text('after').notNull(),
+    step: integer('step'),
     suite: text('suite').notNull(),
     domain: text('domain').notNull(),
     mode: modeColumn(),
@@ -308,11 +313,17 @@ export const evaluations = pgTable(
     low: doublePrecision('low').notNull(),
     high: doublePrecision('high').notNull(),
     tasks: integer('tasks').notNull(),
+    values: json<NonNullable<EvaluationCell['values']>>('values'),
     projectId: copiedProject(),
     attempt: integer('attempt').notNull(),
     seq: count('seq').notNull(),
   },
-  (table) => [primaryKey({ columns: [table.jobId, table.after, table.suite, table.mode, table.metric] })],
+  (table) => [
+    // Not a primary key: the end of a stage has no step, and is one place all the same.
+    unique('evaluations_cell')
+      .on(table.jobId, table.after, table.step, table.suite, table.mode, table.metric)
+      .nullsNotDistinct(),
+  ],
 );
 
 /** Index of kept rollouts: the text lies in the store, in the shard `key` at `line`. */

@@ -57,7 +57,9 @@ export interface StartMessage {
 export type ToTrainer =
   | StartMessage
   /** The snapshot in `dir` is committed and gone from scratch: the next one may be written. */
-  | { readonly type: 'snapshot_done'; readonly dir: string };
+  | { readonly type: 'snapshot_done'; readonly dir: string }
+  /** Keep a snapshot after the step at work, then end as paused. May come before there is anything to keep. */
+  | { readonly type: 'pause' };
 
 type SamplesEntry = Extract<Entry, { type: 'samples' }>;
 

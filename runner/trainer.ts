@@ -2,15 +2,22 @@
 // an outcome message, and at once when its parent is gone.
 import type { FromTrainer, ToTrainer } from './ipc.ts';
 import { runAttempt } from './trainer/attempt.ts';
-import { failedOutcome } from './trainer/outcome.ts';
+import { endOf } from './trainer/outcome.ts';
 import type { ProcessHost } from './trainer/process-host.ts';
 
 let host: ProcessHost | undefined;
+let pausing = false;
 
 process.once('disconnect', () => process.exit(1));
 process.on('message', (message: ToTrainer) => {
-  if (message.type === 'snapshot_done') host?.snapshotDone(message.dir);
-  else void run(message);
+  switch (message.type) {
+    case 'start':
+      return void run(message);
+    case 'snapshot_done':
+      return host?.snapshotDone(message.dir);
+    case 'pause':
+      pausing = true;
+  }
 });
 
 function send(message: FromTrainer): void {
@@ -19,11 +26,13 @@ function send(message: FromTrainer): void {
 
 async function run(start: Extract<ToTrainer, { type: 'start' }>): Promise<void> {
   try {
-    await runAttempt(start, send, (created) => (host = created));
+    const supervisor = { send, pauseAsked: () => pausing };
+    await runAttempt(start, supervisor, (created) => (host = created));
     exitAfter({ type: 'outcome', outcome: { type: 'succeeded' } }, 0);
   } catch (error) {
-    console.error(error);
-    exitAfter({ type: 'outcome', outcome: failedOutcome(error) }, 1);
+    const outcome = endOf(error);
+    if (outcome.type === 'failed') console.error(error);
+    exitAfter({ type: 'outcome', outcome }, outcome.type === 'failed' ? 1 : 0);
   }
 }
 

@@ -24,8 +24,8 @@ const ofStep = {
 };
 
 /**
- * One evaluated cell of the stage x suite x mode matrix. `metric` is avg@k, pass@k, win_rate, points or loss, or of a reward model
- * accuracy, margin or length_correlation; low and high bound its 95 % interval over tasks.
+ * One evaluated cell of the stage x suite x mode matrix. `metric` is avg@k, pass@k, win_rate, points, points_share or loss, or
+ * of a reward model accuracy, margin or length_correlation; low and high bound its 95 % interval over tasks.
  */
 export const evaluationCell = z.object({
   suite: z.string(),
@@ -116,7 +116,11 @@ export const entry = z
       precision: precision.describe('of products with weights, in training and sampling alike'),
       instead: z.string().nullable().describe('why not the 16 bits that this accelerator is meant to have'),
       memory_bytes: z.number().int().min(0).describe('for activations'),
-      cache_tokens: z.number().int().min(1).describe('over all rows of the sampler, at most'),
+      cache_tokens: z
+        .number()
+        .int()
+        .min(0)
+        .describe('over all rows of the sampler, at most; 0: nothing is sampled'),
     }),
     z.object({ type: z.literal('micro_batches'), ...at, plans: z.array(lengthPlan).min(1) }),
     z.object({
@@ -128,6 +132,17 @@ export const entry = z
       detail: z.string().max(1000).nullable(),
     }),
     z.object({ type: z.literal('reward_resumed'), ...graded, waited_s: z.number().min(0) }),
+    z.object({
+      type: z.literal('preference_pairs'),
+      stage: z.string(),
+      trained: int32,
+      held_out: int32,
+      identical: int32.describe(
+        'rows whose answers are the same to the model: they prefer nothing, and are left out',
+      ),
+      identical_rows: z.array(int32).describe('the first of them'),
+      chosen_longer: z.number().describe('share of the pairs whose chosen answer has more tokens'),
+    }),
     z.object({
       type: z.literal('data_overlap'),
       stage: z.string(),

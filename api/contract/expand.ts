@@ -49,10 +49,10 @@ export type ExpandedReinforcedStage = Exclude<ExpandedStage, { kind: 'sft' | 're
 const [averages, winRates, points, losses] = suite.options;
 const measured = { domain: name, data: datasetId };
 export const expandedSuite = z.discriminatedUnion('measure', [
-  averages.extend(measured),
-  winRates.extend(measured),
-  points.extend(measured),
-  losses.extend(measured),
+  averages.safeExtend(measured),
+  winRates.safeExtend(measured),
+  points.safeExtend(measured),
+  losses.safeExtend(measured),
 ]);
 export type ExpandedSuite = z.infer<typeof expandedSuite>;
 export type ExpandedAnsweredSuite = Exclude<ExpandedSuite, { measure: 'loss' }>;

@@ -48,7 +48,7 @@ export function gateFaults({ stages, gates, evaluate }: GatedSpec): GateFault[] 
 /** Names of what a suite measures, without its modes. */
 export function metricsOf(suite: Suite): string[] {
   if (suite.measure === 'average') return [`avg@${suite.k}`, ...suite.pass_at.map((j) => `pass@${j}`)];
-  return [suite.measure];
+  return suite.measure === 'points' ? ['points', 'points_share'] : [suite.measure];
 }
 
 const metricPaths = (suite: Suite): string[] =>

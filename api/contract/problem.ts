@@ -16,6 +16,7 @@ export const problems = {
   lease_lost: { status: 409, title: 'The attempt no longer holds its job' },
   idempotency_conflict: { status: 409, title: 'The Idempotency-Key was used with another body' },
   errand_failed: { status: 409, title: 'The errand ended without results' },
+  still_pausing: { status: 409, title: 'The job has not paused yet' },
   conflict: { status: 409, title: 'The state of the thing does not allow this' },
   too_large: { status: 413, title: 'The body is too large' },
   unsupported_media_type: { status: 415, title: 'The body has a media type that this route does not take' },

@@ -156,9 +156,6 @@ export const rewardModelSpec = z
   .refine(({ model }) => model.tuning.method === 'full', {
     error: 'a scalar head is trained with the whole model: tune it in full',
     path: ['model', 'tuning'],
-  })
-  .superRefine((spec, context) => {
-    refuse(modeFaults(spec, [{ path: ['stage'], part: spec.stage }]), context);
   });
 
 /** Suites and nothing else: a checkpoint, or any model, as it is. */

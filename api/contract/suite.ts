@@ -1,6 +1,7 @@
 // What is evaluated: a suite of tasks and how they are measured, each in every mode that it lists.
 import { z } from 'zod';
 import { grader } from './grader.ts';
+import type { Grader } from './grader.ts';
 import { name } from './names.ts';
 import { count, lowestTemperature, promptFormat, thinkingMode } from './stages/common.ts';
 import { truncation } from './truncation.ts';
@@ -45,31 +46,59 @@ const answered = {
   sampling,
 };
 
-const averages = z.strictObject({
-  measure: z.literal('average').default('average').describe('avg@k, and pass@j of k samples'),
-  ...answered,
-  pass_at: z
-    .array(z.number().int().min(1).max(1024))
-    .max(10)
-    .default([])
-    .describe('the j of pass@j, each at most k: the chance that one of j samples reaches the maximum'),
-});
+const averages = z
+  .strictObject({
+    measure: z.literal('average').default('average').describe('avg@k, and pass@j of k samples'),
+    ...answered,
+    pass_at: z
+      .array(z.number().int().min(1).max(1024))
+      .max(10)
+      .refine((all) => new Set(all).size === all.length, 'a j stands twice: give each once')
+      .default([])
+      .describe('the j of pass@j, each at most k: the chance that one of j samples reaches the maximum'),
+  })
+  .refine(({ k, pass_at }) => pass_at.every((j) => j <= k), {
+    error: 'each j must be at most k: there are no more samples of a task than that',
+    path: ['pass_at'],
+  })
+  .refine(({ grader: given, pass_at }) => pass_at.length === 0 || hasMaximum(given), {
+    error: 'a sample passes when it reaches the grader’s maximum, and this grader has none',
+    path: ['pass_at'],
+  });
 
-const winRates = z.strictObject({
-  measure: z
-    .literal('win_rate')
-    .describe(
-      'how often an answer beats the row’s reference by a reward model or a judge; a tie counts a half',
-    ),
-  ...answered,
-});
+const winRates = z
+  .strictObject({
+    measure: z
+      .literal('win_rate')
+      .describe(
+        'how often an answer beats the row’s reference by a reward model or a judge; a tie counts a half',
+      ),
+    ...answered,
+  })
+  .refine(({ grader: given }) => compares(given), {
+    error: 'is measured by a preference grader, or by a judge with prompt "pairwise"',
+    path: ['grader'],
+  });
 
-const points = z.strictObject({
-  measure: z
-    .literal('points')
-    .describe('points of the subtasks that any of k samples solves, as in the IOI; rows with subtasks only'),
-  ...answered,
-});
+const points = z
+  .strictObject({
+    measure: z
+      .literal('points')
+      .describe(
+        'points of the subtasks that any of k samples solves, as in the IOI; rows with subtasks only',
+      ),
+    ...answered,
+  })
+  .refine(({ grader: given }) => given.type === 'code', {
+    error: 'only the code grader judges subtasks',
+    path: ['grader'],
+  });
+
+const hasMaximum = (given: Grader): boolean =>
+  given.type !== 'preference' && !(given.type === 'remote' && given.max_score === null);
+
+const compares = (given: Grader): boolean =>
+  given.type === 'preference' || (given.type === 'judge' && given.prompt === 'pairwise');
 
 const losses = z.strictObject({
   measure: z.literal('loss').describe('negative log-probability of a token of the answers in sft rows'),

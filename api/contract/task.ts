@@ -50,19 +50,35 @@ export type InstructionRow = z.infer<typeof instructionRow>;
 export const ioPair = z.strictObject({ input: z.string(), output: z.string() });
 export type IoPair = z.infer<typeof ioPair>;
 
+const tests = z.union([z.string().min(1), z.array(z.string().min(1)).min(1), z.array(ioPair).min(1)]);
+export type CodeTests = z.infer<typeof tests>;
+
+/** Solved where all of its tests pass; worth `points`, as in the IOI. */
+export const subtask = z.strictObject({ points: z.number().positive().max(1_000_000), tests });
+export type Subtask = z.infer<typeof subtask>;
+
 /**
  * `tests`: a program that runs after the response (HumanEval's `check(candidate)`, HumanEval-JS), statements that must each hold
- * (MBPP), or pairs for a whole program (LiveCodeBench). `setup` runs before the tests; `entry_point` is the function under
- * test, needed where the tests do not name it; `solution` the gold, whole or as what follows the prompt.
+ * (MBPP), or pairs for a whole program (LiveCodeBench); `subtasks` in their place are judged each by itself. `setup` runs before
+ * the tests; `entry_point` is the function under test, needed where the tests do not name it; `solution` the gold, whole or as
+ * what follows the prompt.
  */
-export const codeRow = z.strictObject({
-  prompt,
-  tests: z.union([z.string().min(1), z.array(z.string().min(1)).min(1), z.array(ioPair).min(1)]),
-  entry_point: z.string().min(1).optional(),
-  setup: z.string().optional(),
-  solution: z.string().min(1).optional(),
-});
+export const codeRow = z
+  .strictObject({
+    prompt,
+    tests: tests.optional(),
+    subtasks: z.array(subtask).min(1).max(100).optional(),
+    entry_point: z.string().min(1).optional(),
+    setup: z.string().optional(),
+    solution: z.string().min(1).optional(),
+  })
+  .refine(({ tests, subtasks }) => (tests === undefined) !== (subtasks === undefined), {
+    error: 'give tests or subtasks: one of them, and not both',
+    path: ['tests'],
+  });
 export type CodeRow = z.infer<typeof codeRow>;
+/** A row, or a subtask of one with what it shares with the others. */
+export type TestedCode = Omit<CodeRow, 'tests' | 'subtasks'> & { readonly tests: CodeTests };
 
 /**
  * `files`: path -> content before the change. Where it is absent the files are the pre-images of the patch's hunks, and the row

@@ -1,8 +1,9 @@
-// Jobs: post, list, get, cancel, resume.
+// Jobs: post, list, get, cancel, pause, resume.
 import { createRoute, z } from '@hono/zod-openapi';
 import { listJobs } from '../../db/jobs/get.ts';
 import { insertJob } from '../../db/jobs/insert.ts';
 import { cancelJob } from '../../db/queue/cancel.ts';
+import { pauseJob } from '../../db/queue/pause.ts';
 import { resumeJob } from '../../db/queue/resume.ts';
 import type { Services } from '../context.ts';
 import { expandedSpec } from '../contract/expand.ts';
@@ -97,18 +98,35 @@ const cancel = createRoute({
   },
 });
 
+const pause = createRoute({
+  method: 'post',
+  path: '/v1/jobs/{id}/pause',
+  tags: ['jobs'],
+  security,
+  description:
+    'Pauses a queued job at once, a running one after the step at work, with a checkpoint of it; within an evaluation after the ' +
+    'suite at work, which is evaluated again when the job is resumed. A job that is pausing or paused already is answered as it is.',
+  middleware: [allow('submit')],
+  request: { params: z.object({ id: jobId }) },
+  responses: {
+    200: json(job, 'The job, paused or pausing'),
+    ...problemAnswers('not_found', 'conflict'),
+  },
+});
+
 const resume = createRoute({
   method: 'post',
   path: '/v1/jobs/{id}/resume',
   tags: ['jobs'],
   security,
   description:
-    'Queues a paused job again: it goes on from its last checkpoint. A job that is queued or running already is answered as it is.',
+    'Queues a paused job again: it goes on from its last checkpoint. A job that is queued or running already is answered as it is; ' +
+    'one that is still pausing is refused with `still_pausing`.',
   middleware: [allow('submit')],
   request: { params: z.object({ id: jobId }) },
   responses: {
     200: json(job, 'The job, queued'),
-    ...problemAnswers('not_found', 'conflict'),
+    ...problemAnswers('not_found', 'still_pausing', 'conflict'),
   },
 });
 
@@ -157,10 +175,23 @@ export function jobRoutes(services: Services) {
         throw new ProblemError('conflict', `job ${id} has ended already: its state is ${row.state}`);
       return c.json(jobView(row), 200);
     })
+    .openapi(pause, async (c) => {
+      const { id } = c.req.valid('param');
+      const moved = await pauseJob(db, c.get('caller').projectId, id);
+      const row = await theJob(db, c.get('caller'), id);
+      if (moved === undefined && row.state !== 'pausing' && row.state !== 'paused')
+        throw new ProblemError('conflict', `job ${id} cannot be paused: its state is ${row.state}`);
+      return c.json(jobView(row), 200);
+    })
     .openapi(resume, async (c) => {
       const { id } = c.req.valid('param');
       const resumed = await resumeJob(db, c.get('caller').projectId, id);
       const row = await theJob(db, c.get('caller'), id);
+      if (!resumed && row.state === 'pausing')
+        throw new ProblemError(
+          'still_pausing',
+          `job ${id} is pausing: its runner keeps what it has learnt; resume the job once its state is paused`,
+        );
       if (!resumed && row.state !== 'queued' && row.state !== 'running')
         throw new ProblemError('conflict', `job ${id} is not paused: its state is ${row.state}`);
       return c.json(jobView(row), 200);

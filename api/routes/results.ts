@@ -6,7 +6,7 @@ import type { MetricCursor } from '../../db/metrics/page.ts';
 import { metricsAfter } from '../../db/metrics/page.ts';
 import { listSamples } from '../../db/samples/list.ts';
 import type { Services } from '../context.ts';
-import { mode } from '../contract/event.ts';
+import { stepMode } from '../contract/event.ts';
 import { page } from '../contract/list.ts';
 import { jobId } from '../contract/names.ts';
 import { evaluation, metricPoint, sample } from '../contract/results.ts';
@@ -25,11 +25,11 @@ const int4 = z.coerce.number().int().min(0).max(2_147_483_647);
 const metricsQuery = z.object({
   key: z.string().min(1).max(100).optional(),
   stage: z.string().min(1).max(100).optional(),
-  mode: mode.optional(),
+  mode: stepMode.optional(),
   limit: z.coerce.number().int().min(1).max(10_000).default(1_000),
   after: z
     .string()
-    .regex(/^\d{1,15}:.{1,100}$/, 'the last_id of a page')
+    .regex(/^\d{1,15}:(non_thinking|thinking|half_half):.{1,100}$/, 'the last_id of a page')
     .optional(),
 });
 
@@ -43,13 +43,22 @@ const metrics = createRoute({
   responses: { 200: json(page(metricPoint), 'Points'), ...problemAnswers('not_found', 'invalid_query') },
 });
 
+const evaluationsQuery = z.object({
+  values: z
+    .enum(['true', 'false'])
+    .default('false')
+    .transform((text) => text === 'true')
+    .openapi({ type: 'boolean', description: 'with the value of every task in the order of its rows' }),
+});
+
 const evaluations = createRoute({
   ...ofJob,
   method: 'get',
   path: '/v1/jobs/{id}/evaluations',
-  description: 'The stage x suite x mode matrix, all of it, in the order in which it was evaluated.',
-  request: { params },
-  responses: { 200: json(page(evaluation), 'Cells'), ...problemAnswers('not_found') },
+  description:
+    'The stage x suite x mode matrix, all of it, the oldest evaluation first; one that was done again after a resume stands once.',
+  request: { params, query: evaluationsQuery },
+  responses: { 200: json(page(evaluation), 'Cells'), ...problemAnswers('not_found', 'invalid_query') },
 });
 
 const sampleCursor = z.coerce.number().int().min(0).max(Number.MAX_SAFE_INTEGER).optional();
@@ -94,13 +103,13 @@ export function resultRoutes({ db, store }: Services) {
       const { limit, after, ...filter } = c.req.valid('query');
       const rows = await metricsAfter(db, id, filter, cursorOf(after), limit + 1);
       return c.json(
-        pageFrom(rows, limit, metricView, (row) => `${row.seq}:${row.key}`),
+        pageFrom(rows, limit, metricView, (row) => `${row.seq}:${row.mode}:${row.key}`),
         200,
       );
     })
     .openapi(evaluations, async (c) => {
       const { id } = await theJob(db, c.get('caller'), c.req.valid('param').id);
-      const rows = await listEvaluations(db, id);
+      const rows = await listEvaluations(db, id, c.req.valid('query'));
       return c.json(
         pageFrom(rows, rows.length, evaluationView, (row) => String(row.seq)),
         200,
@@ -132,6 +141,6 @@ export function resultRoutes({ db, store }: Services) {
 
 function cursorOf(after: string | undefined): MetricCursor | undefined {
   if (after === undefined) return undefined;
-  const colon = after.indexOf(':');
-  return { seq: Number(after.slice(0, colon)), key: after.slice(colon + 1) };
+  const [seq, mode, ...key] = after.split(':');
+  return { seq: Number(seq), mode: stepMode.parse(mode), key: key.join(':') };
 }

@@ -16,7 +16,7 @@ export const claimView = (
   init: init === undefined ? null : claimedCheckpointView(init),
   resume: resume === undefined ? null : claimedCheckpointView(resume),
   reward_models: rewardModels.map(claimedCheckpointView),
-  passed_gates: [],
+  passed_gates: job.passedGates,
   lease_ms: leaseMs,
 });
 

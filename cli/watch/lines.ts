@@ -67,6 +67,8 @@ export function eventLine({ body, attempt }: JobEvent): string | undefined {
       return `checkpoint ${body.checkpoint} (${body.stage}, step ${body.step})`;
     case 'rewound':
       return `goes on from step ${body.to_step} of ${body.stage}`;
+    case 'preference_pairs':
+      return pairsLine(body);
     case 'data_overlap':
       return `data: ${body.rows} of ${body.of} rows of stage ${body.stage} share ${body.shares === 'prompt' ? 'their prompt' : 'nine words in a row'} with ${body.other_is} ${body.other} (row ${body.examples[0]![0]} with its row ${body.examples[0]![1]})`;
     case 'reward_waiting':
@@ -90,6 +92,20 @@ export function eventLine({ body, attempt }: JobEvent): string | undefined {
 }
 
 type Body<Type extends JobEvent['body']['type']> = Extract<JobEvent['body'], { type: Type }>;
+
+/** `reward_model: 95 pairs trained on, 5 held out; the chosen answer is the longer one in 40 %` */
+function pairsLine({
+  stage,
+  trained,
+  held_out,
+  identical,
+  identical_rows,
+  chosen_longer,
+}: Body<'preference_pairs'>) {
+  const rows = `row${identical > 1 ? 's' : ''} ${identical_rows.join(', ')}${identical > identical_rows.length ? ', …' : ''}`;
+  const same = identical === 0 ? '' : `, ${identical} left out whose answers are the same (${rows})`;
+  return `${stage}: ${trained} pairs trained on, ${held_out} held out${same}; the chosen answer is the longer one in ${(100 * chosen_longer).toFixed(0)} %`;
+}
 
 /** `computes on webgpu (NVIDIA H200, 575.57), products of float16` */
 function computingLine({ provider, device, precision, instead }: Body<'computing'>): string {

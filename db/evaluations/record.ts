@@ -18,13 +18,21 @@ export async function recordEvaluations(
       latest(cells).map((cell) => ({ ...cell, jobId: of.job, attempt: of.attempt, projectId: of.projectId })),
     )
     .onConflictDoUpdate({
-      target: [evaluations.jobId, evaluations.after, evaluations.suite, evaluations.mode, evaluations.metric],
+      target: [
+        evaluations.jobId,
+        evaluations.after,
+        evaluations.step,
+        evaluations.suite,
+        evaluations.mode,
+        evaluations.metric,
+      ],
       set: {
         domain: sql`excluded.domain`,
         value: sql`excluded.value`,
         low: sql`excluded.low`,
         high: sql`excluded.high`,
         tasks: sql`excluded.tasks`,
+        values: sql`excluded.values`,
         attempt: sql`excluded.attempt`,
         seq: sql`excluded.seq`,
       },
@@ -35,8 +43,8 @@ export async function recordEvaluations(
 // One statement may not touch a row twice: of cells with one place the last one counts.
 function latest(cells: readonly NewEvaluation[]): NewEvaluation[] {
   const placed = cells.map((cell) => {
-    const { after, suite, mode, metric } = cell;
-    return [JSON.stringify([after, suite, mode, metric]), cell] as const;
+    const { after, step, suite, mode, metric } = cell;
+    return [JSON.stringify([after, step, suite, mode, metric]), cell] as const;
   });
   return [...new Map(placed).values()];
 }

@@ -9,8 +9,8 @@ export interface MetricFilter {
   mode?: MetricRow['mode'] | undefined;
 }
 
-/** Place of a point in its job: the event that brought it, and the key within that event. */
-export type MetricCursor = Pick<MetricRow, 'seq' | 'key'>;
+/** Place of a point in its job: the event that brought it, and mode and key within that event. */
+export type MetricCursor = Pick<MetricRow, 'seq' | 'mode' | 'key'>;
 
 /** The points that follow `after` (undefined: from the first), `limit` at most. */
 export async function metricsAfter(
@@ -27,12 +27,12 @@ export async function metricsAfter(
     filter.mode === undefined ? undefined : eq(metrics.mode, filter.mode),
     after === undefined
       ? undefined
-      : sql`(${metrics.seq}, ${metrics.key}) > (${after.seq}::bigint, ${after.key})`,
+      : sql`(${metrics.seq}, ${metrics.mode}, ${metrics.key}) > (${after.seq}::bigint, ${after.mode}, ${after.key})`,
   );
   return await db
     .select()
     .from(metrics)
     .where(wanted)
-    .orderBy(asc(metrics.seq), asc(metrics.key))
+    .orderBy(asc(metrics.seq), asc(metrics.mode), asc(metrics.key))
     .limit(limit);
 }

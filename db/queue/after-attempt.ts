@@ -27,7 +27,7 @@ export interface Next {
 }
 
 /**
- * Cancel wins over everything, then success; a transient failure is retried while attempts are left, and what is missing
+ * Cancel wins over everything, then success, then a pause that was asked for; a transient failure is retried while attempts are left, and what is missing
  * outside pauses the job.
  */
 export function afterAttempt(held: Held, outcome: Outcome): Next {
@@ -39,8 +39,16 @@ export function afterAttempt(held: Held, outcome: Outcome): Next {
   };
   if (held.state === 'cancelling') return { ...end, state: 'cancelled' };
   if (outcome.type === 'succeeded') return { ...end, state: 'succeeded' };
+  if (outcome.type === 'paused' && held.state === 'pausing') return { ...end, state: 'paused' };
   return afterFailure(held, asFailure(outcome));
 }
+
+/** Whether the attempt ended as its job or somebody's wish would have it. */
+export const isWanted = (state: HeldState, { type }: Outcome): boolean =>
+  type === 'succeeded' ||
+  (type === 'cancelled' && state === 'cancelling') ||
+  // A cancel may overtake a pause.
+  (type === 'paused' && state !== 'running');
 
 function afterFailure(held: Held, { reason, message }: Failure): Next {
   const failures = held.committed ? 0 : held.failuresWithoutCheckpoint + 1;
@@ -62,12 +70,12 @@ function afterFailure(held: Held, { reason, message }: Failure): Next {
 
 export type Failure = Extract<Outcome, { type: 'failed' }>;
 
-// Nobody asked for a cancel: the runner stopped of its own accord, and another may go on.
+// Nobody asked for it: the runner stopped of its own accord, and another may go on.
 export function asFailure(outcome: Exclude<Outcome, { type: 'succeeded' }>): Failure {
   if (outcome.type === 'failed') return outcome;
   return {
     type: 'failed',
     reason: 'runner_stopped',
-    message: 'the runner ended the attempt as cancelled although no cancel was asked for',
+    message: `the runner ended the attempt as ${outcome.type} although nobody had asked for it`,
   };
 }

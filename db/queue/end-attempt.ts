@@ -2,20 +2,21 @@
 // told, the job moves on. The job's row must be locked by the caller.
 import { and, eq, sql } from 'drizzle-orm';
 import type { ExpandedSpec } from '../../api/contract/expand.ts';
+import type { Gate } from '../../api/contract/gate.ts';
 import type { Outcome } from '../../api/contract/runner.ts';
 import type { Database } from '../connect.ts';
 import { appendEvents } from '../events/append.ts';
 import { attempts, jobs } from '../schema.ts';
-import { afterAttempt, asFailure, type Next } from './after-attempt.ts';
+import { afterAttempt, asFailure, isWanted, type Failure, type Next } from './after-attempt.ts';
 import type { HeldJob } from './fence.ts';
 
 /** Returns where the job went. The event of a failed attempt comes before that of the state. */
 export async function endAttempt(tx: Database, job: HeldJob, outcome: Outcome): Promise<Next> {
   const closed = await closeAttempt(tx, job, outcome);
-  const held = { ...job, committed: closed.checkpoints > 0, otherwise: otherwiseOf(job) };
+  const held = { ...job, committed: closed.checkpoints > 0, otherwise: otherwiseOf(job, outcome) };
   const next = afterAttempt(held, outcome);
   const retryAt = new Date(closed.now.getTime() + next.delayMs);
-  if (outcome.type !== 'succeeded' && !(outcome.type === 'cancelled' && job.state === 'cancelling')) {
+  if (outcome.type !== 'succeeded' && !isWanted(job.state, outcome)) {
     const { reason, message } = asFailure(outcome);
     const retry_at = next.state === 'queued' ? retryAt.toISOString() : null;
     await appendEvents(tx, job.id, job.attempt, [{ type: 'attempt_failed', reason, message, retry_at }]);
@@ -29,6 +30,7 @@ export async function endAttempt(tx: Database, job: HeldJob, outcome: Outcome): 
       message: next.message,
       failuresWithoutCheckpoint: next.failuresWithoutCheckpoint,
       availableAt: retryAt,
+      passedGates: passedGates(job, next, outcome),
       runnerId: null,
       leaseExpiresAt: null,
       finishedAt: ended ? sql`now()` : null,
@@ -37,9 +39,21 @@ export async function endAttempt(tx: Database, job: HeldJob, outcome: Outcome): 
   return next;
 }
 
-/** Specs from before there was a choice have none. */
-const otherwiseOf = ({ expanded }: HeldJob): 'pause' | 'fail' =>
-  (expanded as Partial<ExpandedSpec>).rewards?.otherwise ?? 'pause';
+/** What the gate that failed wants, or the spec where rewards stay away. Specs from before there was a choice have none. */
+const otherwiseOf = ({ expanded }: HeldJob, outcome: Outcome): 'pause' | 'fail' =>
+  failedGate(expanded, outcome)?.otherwise ??
+  (expanded as Partial<ExpandedSpec>).rewards?.otherwise ??
+  'pause';
+
+const failedGate = ({ gates }: Partial<ExpandedSpec>, outcome: Outcome): Gate | undefined =>
+  outcome.type === 'failed' && outcome.gate !== undefined ? gates?.[outcome.gate] : undefined;
+
+/** With the gate whose pause this is: whoever resumes the job passes it. */
+function passedGates(job: HeldJob, next: Next, outcome: Outcome): number[] {
+  const paused = next.state === 'paused' && next.reason === 'gate_failed';
+  if (!paused || failedGate(job.expanded, outcome) === undefined) return job.passedGates;
+  return [...new Set([...job.passedGates, (outcome as Failure).gate!])];
+}
 
 async function closeAttempt(
   tx: Database,

@@ -1,16 +1,23 @@
-// The heartbeat keeps the lease, tells where the job stands, and carries a cancel back to the runner.
+// The heartbeat keeps the lease, tells where the job stands, and carries a pause or a cancel back to the runner.
 import { sql } from 'drizzle-orm';
 import type { Progress } from '../../api/contract/job.ts';
 import type { HeartbeatAction } from '../../api/contract/runner.ts';
 import type { Database } from '../connect.ts';
 import { storableJson } from '../json.ts';
 import { jobs } from '../schema.ts';
+import type { HeldState } from '../states.ts';
 import { holds, leaseEnd, type Fence, type LeaseLost } from './fence.ts';
 
 export interface Heartbeat extends Fence {
   progress?: Progress | null | undefined;
   leaseMs: number;
 }
+
+const actions = {
+  running: 'continue',
+  pausing: 'pause',
+  cancelling: 'cancel',
+} as const satisfies Record<HeldState, HeartbeatAction>;
 
 /** What the runner is to do next. A lease that ran out but was not yet taken away is renewed. */
 export async function heartbeat(db: Database, beat: Heartbeat): Promise<HeartbeatAction | LeaseLost> {
@@ -24,5 +31,5 @@ export async function heartbeat(db: Database, beat: Heartbeat): Promise<Heartbea
     .where(holds(beat))
     .returning({ state: jobs.state });
   if (row === undefined) return 'lease_lost';
-  return row.state === 'cancelling' ? 'cancel' : 'continue';
+  return actions[row.state as HeldState];
 }

@@ -36,7 +36,7 @@ async function takeNumber(tx: Database, job: HeldJob, sequence: number): Promise
 
 async function applyEntries(tx: Database, job: HeldJob, entries: readonly Entry[]): Promise<void> {
   if (entries.length === 0) return;
-  const first = await appendEvents(tx, job.id, job.attempt, entries);
+  const first = await appendEvents(tx, job.id, job.attempt, entries.map(asEvent));
   if (first === undefined) throw new Error(`internal: job ${job.id} is locked as held and takes no events`);
   const numbered = entries.map((entry, index) => ({ entry, seq: first + index }));
   const of = { job: job.id, attempt: job.attempt, projectId: job.projectId };
@@ -45,20 +45,35 @@ async function applyEntries(tx: Database, job: HeldJob, entries: readonly Entry[
   await recordSamples(tx, of, numbered.flatMap(samplesOf));
 }
 
+/** Values of single tasks are kept with the cells, and not told to everyone who follows the job. */
+const asEvent = (entry: Entry): Entry =>
+  entry.type === 'evaluation'
+    ? { ...entry, cells: entry.cells.map(({ values: _, ...cell }) => cell) }
+    : entry;
+
 interface Numbered {
   entry: Entry;
   seq: number;
 }
 
+/** Of the whole batch under the step's mode, and of each of its halves under its own. */
 function metricsOf({ entry, seq }: Numbered) {
   if (entry.type !== 'step' && entry.type !== 'step_skipped') return [];
-  const { stage, phase, step, mode } = entry;
-  return Object.entries(entry.metrics).map(([key, value]) => ({ stage, phase, step, mode, key, value, seq }));
+  const { stage, phase, step, mode, metrics, modes = {} } = entry;
+  return [
+    { mode, metrics },
+    ...Object.entries(modes).map(([of, metrics]) => ({ mode: of as keyof typeof modes, metrics })),
+  ].flatMap((told) =>
+    Object.entries(told.metrics).map(([key, value]) => ({
+      ...{ stage, phase, step, mode: told.mode, key, value, seq },
+    })),
+  );
 }
 
 function evaluationsOf({ entry, seq }: Numbered) {
   if (entry.type !== 'evaluation') return [];
-  return entry.cells.map(({ values: _, ...cell }) => ({ ...cell, after: entry.after, seq }));
+  const { after, step = null } = entry;
+  return entry.cells.map(({ values = null, ...cell }) => ({ ...cell, values, after, step, seq }));
 }
 
 function samplesOf({ entry }: Numbered) {

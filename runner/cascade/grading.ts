@@ -4,7 +4,7 @@ import type { Task } from '../../api/contract/task.ts';
 import type { Means } from '../rewards/means.ts';
 import type { Reward } from '../rewards/reward.ts';
 import type { Verifier } from '../rewards/verifier.ts';
-import { outlastOutage } from './outage.ts';
+import { BatchGrading } from './batch-grading.ts';
 import type { GradingPlace, OutagePolicy } from './outage.ts';
 import type { Rollout } from './rollout.ts';
 
@@ -29,18 +29,11 @@ export async function gradeGroups(
   place: GradingPlace,
   outage: OutagePolicy,
 ): Promise<Graded[][]> {
-  const taskOf = new Map(rollouts_PG.flatMap((group, p) => group.map((rollout) => [rollout, tasks_P[p]!])));
-  const grade = async (rollout: Rollout): Promise<Graded> => {
-    const outcome = await grader.grade(taskOf.get(rollout)!, rollout.text);
-    outage.alive();
-    return { rollout, outcome, reward: rewardOf(outcome) };
-  };
-  const first = await Promise.all(rollouts_PG.flat().map(grade));
-  const graded = await outlastOutage(first, ({ rollout }) => grade(rollout), place, outage);
-  let at = 0;
-  return rollouts_PG.map((group) => graded.slice(at, (at += group.length)));
-}
-
-function rewardOf(outcome: Reward): number | null {
-  return outcome.status === 'unscored' ? null : outcome.value;
+  const grading = new BatchGrading(place, outage);
+  rollouts_PG.forEach((group, p) =>
+    group.forEach((rollout, g) =>
+      grading.begin(p, g, { rollout, grade: () => grader.grade(tasks_P[p]!, rollout.text) }),
+    ),
+  );
+  return await grading.end();
 }

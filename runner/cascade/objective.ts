@@ -3,7 +3,11 @@
 // so an objective is nothing but its weights, and N, the number of tokens that count, is taken over the whole
 // optimizer batch: however it is cut into micro-batches, the gradient is the same.
 
+import type { ExpandedReinforcedStage } from '../../api/contract/expand.ts';
 import type { WeightedSequence } from '../engine/learner/micro-batches.ts';
+
+/** How the tokens of a batch share in its loss. */
+export type Loss = ExpandedReinforcedStage['loss'];
 
 /** A prompt and its response, by token ids. The mask comes from these lengths, never from looking for an id. */
 export interface TokenPair {
@@ -14,30 +18,38 @@ export interface TokenPair {
 /** A response with its advantage; null takes it out of the loss and out of N. */
 export interface AdvantagedPair extends TokenPair {
   readonly advantage: number | null;
+  /** Of every response token, what is added to its advantage: the pull of a KL penalty (rl/kl.ts). */
+  readonly pull_T?: Float64Array | undefined;
 }
 
 /** SFT: w = mask / N. */
 export function sftWeights(pairs: readonly TokenPair[]): WeightedSequence[] {
-  return tokenMean(pairs.map((pair) => ({ ...pair, advantage: 1 })));
+  return ascentWeights(
+    'token_mean',
+    pairs.map((pair) => ({ ...pair, advantage: 1 })),
+  );
 }
 
 /**
- * GRPO with one update for each rollout batch (ratio 1) and the batch-wide token mean: w = A * mask / N.
- * Zero-variance groups (A = 0) stay in N. Sequences without an advantage are left out; the result is empty when none is left.
+ * GRPO with one update for each rollout batch (ratio 1): w = (A + pull) * mask * share. A token's share is 1 / N in the batch-wide
+ * token mean, 1 / (valid tokens of its response * number of sequences) in the sequence mean. Zero-variance groups (A = 0) stay in
+ * N and in the number of sequences. Sequences without an advantage are left out; the result is empty when none is left.
  */
-export function tokenMean(pairs: readonly AdvantagedPair[]): WeightedSequence[] {
+export function ascentWeights(loss: Loss, pairs: readonly AdvantagedPair[]): WeightedSequence[] {
   const counted = pairs.filter((pair) => pair.advantage !== null && pair.response.length > 0);
   const N = counted.reduce((total, pair) => total + pair.response.length, 0);
-  return counted.map((pair) => weighted(pair, (pair.advantage ?? 0) / N));
+  return counted.map((pair) =>
+    weighted(pair, loss === 'token_mean' ? N : pair.response.length * counted.length),
+  );
 }
 
-function weighted({ prompt, response }: TokenPair, weight: number): WeightedSequence {
+/** A token has the `parts`-th part of the loss. */
+function weighted({ prompt, response, advantage, pull_T }: AdvantagedPair, parts: number): WeightedSequence {
   const tokens_T = new Int32Array(prompt.length + response.length);
   tokens_T.set(prompt);
   tokens_T.set(response, prompt.length);
-  return {
-    tokens_T,
-    weights_T: new Float32Array(tokens_T.length).fill(weight, prompt.length),
-    scoredFrom: prompt.length,
-  };
+  const weights_T = new Float32Array(tokens_T.length);
+  for (let t = 0; t < response.length; t += 1)
+    weights_T[prompt.length + t] = ((advantage ?? 0) + (pull_T?.[t] ?? 0)) / parts;
+  return { tokens_T, weights_T, scoredFrom: prompt.length };
 }

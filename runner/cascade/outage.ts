@@ -14,6 +14,7 @@ export class RewardUnavailable extends Error {
 export interface Clock {
   /** Milliseconds of a clock that never goes back. */
   now(): number;
+  /** Throws Paused where the run is asked to pause meanwhile. */
   wait(ms: number): Promise<void>;
 }
 

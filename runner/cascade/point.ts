@@ -26,9 +26,16 @@ export interface Carried {
 export interface Resumed extends Point {
   readonly kind: PointKind;
   readonly carried: Carried;
+  /** Gates that have paused the run, and whose pause somebody has ended. */
+  readonly passedGates?: readonly number[];
 }
 
 /** The run was asked to pause, and what it had learnt is kept. */
 export class Paused extends Error {
   override readonly name = 'Paused';
+}
+
+/** Between two pieces of work, `where` says which. Throws Paused. */
+export function heedPause(host: { pauseAsked(): boolean }, where: string): void {
+  if (host.pauseAsked()) throw new Paused(`paused ${where}`);
 }

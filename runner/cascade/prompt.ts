@@ -2,7 +2,7 @@
 // text; `prompt_format` overrides. BOS is never doubled: a template writes its own special tokens.
 import { DataError } from '../data/error.ts';
 import type { PromptFormat } from '../../api/contract/stages/common.ts';
-import type { Message, Prompt, Task } from '../../api/contract/task.ts';
+import type { Message, Prompt, SftRow, Task } from '../../api/contract/task.ts';
 import { opensThinking, renderThinking } from '../engine/tokenizer/thinking.ts';
 import type { ThinkingControl, ThinkingMode } from '../engine/tokenizer/thinking.ts';
 import type { ChatOptions, Tokenizer } from '../engine/tokenizer/tokenizer.ts';
@@ -128,6 +128,37 @@ export function conversationTokens(
     ? upToEnd(tokenizer, tokenizer.encodeExact(whole.slice(prompt.length)))
     : ended(tokenizer, tokenizer.encodeExact(answer));
   return { prompt: promptIds, response };
+}
+
+export interface AnswerPairs {
+  readonly format: PromptFormat;
+  /** Tokens of a whole conversation, at most; longer ones are refused, never cut. */
+  readonly maxLength: number;
+  readonly mode?: ThinkingMode | undefined;
+}
+
+/** Conversations as prompts and last answers. Throws DataError naming the row; `where` is the stage or suite and its dataset. */
+export function answerPairs(
+  policy: Pick<Policy, 'tokenizer' | 'learner' | 'thinkingControl'>,
+  rows: readonly SftRow[],
+  { format, maxLength, mode }: AnswerPairs,
+  where: string,
+): TokenPair[] {
+  const { tokenizer, learner } = policy;
+  const thinking = promptMode(policy, mode);
+  const limit = Math.min(maxLength, learner.maxLength);
+  return rows.map(({ messages }, index) => {
+    const at = `${where}, row ${index}`;
+    const pair = tokensOfRow(at, () => conversationTokens(tokenizer, messages, format, thinking));
+    if (pair.prompt.length === 0)
+      throw new DataError(`${at}: no token comes before the answer; begin with the model's BOS`);
+    const length = pair.prompt.length + pair.response.length;
+    if (length > limit)
+      throw new DataError(
+        `${at}: ${length} tokens, more than the limit of ${limit} (max_length, or the model's own)`,
+      );
+    return pair;
+  });
 }
 
 /** What a template writes after the end token (ChatML's line break) is never sampled, so it is not learnt either. */

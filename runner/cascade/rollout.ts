@@ -2,7 +2,7 @@
 import type { Truncation } from '../../api/contract/truncation.ts';
 import { drawStream } from '../engine/random/draws.ts';
 import type { DrawKey } from '../engine/random/draws.ts';
-import type { SampleOptions, SampleRequest } from '../engine/sampler/completion.ts';
+import type { Completion, SampleOptions, SampleRequest } from '../engine/sampler/completion.ts';
 import { Diverged } from './diverged.ts';
 import type { Policy } from './policy.ts';
 
@@ -30,6 +30,13 @@ export const truncationOf = ({ top_k, top_p, min_p }: Truncation) => ({
   minP: min_p,
 });
 
+export interface Sampling {
+  /** Index of the first prompt, where a step samples in several rounds: no draw is ever used twice. */
+  readonly first?: number;
+  /** Told each rollout as soon as it is complete, with the places of its prompt and of itself in its group. */
+  readonly onRollout?: (rollout: Rollout, p: number, g: number) => void;
+}
+
 /**
  * Draws depend on (key, prompt index, rollout, position) alone: not on batching, not on what ended first. Throws
  * `Diverged` where the model gives no probabilities.
@@ -39,30 +46,40 @@ export async function sampleGroups(
   prompts_P: readonly Int32Array[],
   options: RolloutOptions,
   key: DrawKey,
+  { first = 0, onRollout }: Sampling = {},
 ): Promise<Rollout[][]> {
   const { rollouts: G, maxResponse, ...sampling } = options;
   const requests = prompts_P.flatMap((prompt, p) =>
     Array.from({ length: G }, (_, g): SampleRequest => ({
       prompt,
       maxTokens: maxResponse,
-      draw: drawStream(key, p, g),
+      draw: drawStream(key, first + p, g),
     })),
   );
   const { eosId } = policy.tokenizer;
-  const completions = await policy.sampler.generate(requests, {
-    ...sampling,
-    endIds: eosId === undefined ? [] : [eosId],
-  });
-  const rollouts = completions.map((completion, i): Rollout => {
-    const { tokens, logProbs, ended } = completion;
-    if (logProbs.some(Number.isNaN))
-      throw new Diverged(
-        'the log-probability of a sampled token is not a number: the model has diverged; lower the learning rate',
-      );
-    const text = policy.tokenizer.decode([...(ended ? tokens.subarray(0, -1) : tokens)], {
-      keepSpecial: true,
-    });
-    return { prompt: requests[i]!.prompt, response: tokens, logProbs, truncated: !ended, text };
-  });
-  return prompts_P.map((_, p) => rollouts.slice(p * G, (p + 1) * G));
+  const rollouts_PG = prompts_P.map(() => new Array<Rollout>(G));
+  await policy.sampler.generate(
+    requests,
+    { ...sampling, endIds: eosId === undefined ? [] : [eosId] },
+    (i, completion) => {
+      const [p, g] = [Math.floor(i / G), i % G];
+      const rollout = rolloutOf(policy, prompts_P[p]!, completion);
+      rollouts_PG[p]![g] = rollout;
+      onRollout?.(rollout, p, g);
+    },
+  );
+  return rollouts_PG;
+}
+
+function rolloutOf(
+  { tokenizer }: Policy,
+  prompt: Int32Array,
+  { tokens, logProbs, ended }: Completion,
+): Rollout {
+  if (logProbs.some(Number.isNaN))
+    throw new Diverged(
+      'the log-probability of a sampled token is not a number: the model has diverged; lower the learning rate',
+    );
+  const text = tokenizer.decode([...(ended ? tokens.subarray(0, -1) : tokens)], { keepSpecial: true });
+  return { prompt, response: tokens, logProbs, truncated: !ended, text };
 }

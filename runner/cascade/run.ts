@@ -9,13 +9,14 @@ import type { Progress } from '../../api/contract/job.ts';
 import type { SampleLine } from '../../api/contract/results.ts';
 import type { SftRow, Task } from '../../api/contract/task.ts';
 import type { Means } from '../rewards/means.ts';
+import { lookAtGates } from './evaluation/gates.ts';
 import { Matrix } from './evaluation/matrix.ts';
 import type { Grading } from './grading.ts';
 import { outageOf, RewardUnavailable } from './outage.ts';
 import type { Clock } from './outage.ts';
 import { paceOf } from './pace.ts';
 import { PlanNews } from './plan-news.ts';
-import { Paused } from './point.ts';
+import { heedPause, Paused } from './point.ts';
 import type { Carried, Point, PointKind, Resumed } from './point.ts';
 import type { Policy } from './policy.ts';
 import { reinforcedStage } from './rl/stage.ts';
@@ -29,7 +30,7 @@ export interface Host {
   readonly clock: Clock;
   /** A sign of life during long work; entries and progress are signs of life too. */
   alive(): void;
-  /** Is the run to end after the step at work? */
+  /** Is the run to end after the step, or the suite of an evaluation, at work? */
   pauseAsked(): boolean;
   emit(entry: Entry): void;
   progress(progress: Progress): void;
@@ -49,11 +50,13 @@ export interface Datasets {
 }
 
 /** What every part of a run has at hand. */
-interface Run {
+export interface Run {
   readonly spec: ExpandedSpec;
-  readonly policy: Policy;
+  readonly learner: Policy['learner'];
   readonly host: Host;
-  readonly matrix: Matrix;
+  readonly matrix: Pick<Matrix, 'evaluations' | 'evaluateWithin'>;
+  /** At the end of a stage, and of the `initial` model; throws where the run must not go on from here. */
+  evaluate(after: string): Promise<void>;
   readonly costs: StepCosts;
 }
 
@@ -74,12 +77,21 @@ export async function runCascade(
   const grading = { means, outage: outageOf(spec, host) };
   const stages = spec.stages.slice(first).map((stage) => prepare(stage, policy, data, grading, spec));
   const matrix = new Matrix({ spec, policy, data, grading, host }, from?.carried.evaluations);
-  const run = { spec, policy, host, matrix, costs: new StepCosts(means.sandbox) };
-  if (from === undefined) await matrix.evaluate('initial');
+  const gates = { spec, host, matrix, passed: from?.passedGates ?? [] };
+  const evaluate = async (after: string): Promise<void> =>
+    lookAtGates(gates, after, await matrix.evaluate(after));
+  const costs = new StepCosts(means.sandbox);
+  await runStages({ spec, learner: policy.learner, host, matrix, evaluate, costs }, stages, from);
+}
+
+/** `stages` from that of `from` on. */
+export async function runStages(run: Run, stages: readonly StageRun[], from?: Resumed): Promise<void> {
+  const first = from?.stageIndex ?? 0;
+  if (from === undefined) await run.evaluate('initial');
   for (const [offset, stage] of stages.entries()) {
     const index = first + offset;
     await runStage(run, index, stage, index === from?.stageIndex ? from : undefined);
-    await matrix.evaluate(spec.stages[index]!.name);
+    await run.evaluate(run.spec.stages[index]!.name);
   }
 }
 
@@ -89,7 +101,7 @@ async function runStage(
   stage: StageRun,
   from: Resumed | undefined,
 ): Promise<void> {
-  if (from === undefined) await run.policy.learner.resetMoments();
+  if (from === undefined) await run.learner.resetMoments();
   if (from !== undefined && from.kind !== 'step') return;
   try {
     await stage.begin?.(from?.carried.stage);
@@ -100,17 +112,14 @@ async function runStage(
 }
 
 async function runSteps(run: Run, stageIndex: number, stage: StageRun, done: number): Promise<void> {
-  const { spec, host, matrix, costs } = run;
-  const expanded = spec.stages[stageIndex]!;
-  const { name } = expanded;
+  const { spec, host } = run;
+  const { name } = spec.stages[stageIndex]!;
   host.emit({ type: 'stage_started', stage: name, stage_index: stageIndex, steps: stage.steps });
   const report = reporter(run, stageIndex, stage);
   let ended: string | undefined;
   for (let step = done + 1; step <= stage.steps && ended === undefined; step += 1) {
     const before = { stageIndex, step: step - 1 };
-    await pauseIfAsked(run, stage, before);
-    await matrix.evaluateWithin(name, before.step);
-    const result = await costs.of(expanded, () => stepOrKeep(run, stage, before));
+    const result = await stepOrKeep(run, stage, before, done);
     await report(step, result);
     ({ ended } = result);
     const last = step === stage.steps || ended !== undefined;
@@ -127,19 +136,21 @@ const keep = ({ host, matrix, costs }: Run, stage: StageRun, point: Point, kind:
     host.snapshot(point, kind, { stage: stage.carried?.() ?? {}, evaluations: matrix.evaluations }),
   );
 
-async function pauseIfAsked(run: Run, stage: StageRun, before: Point): Promise<void> {
-  if (!run.host.pauseAsked()) return;
-  if (before.step > 0 && !isDue(run.spec, before.step)) await keep(run, stage, before, 'step');
-  throw new Paused(`paused after step ${before.step} of stage ${run.spec.stages[before.stageIndex]!.name}`);
-}
-
-/** A step; where its rewards stay away, what has been learnt is kept before the run ends. */
-async function stepOrKeep(run: Run, stage: StageRun, before: Point): Promise<StepResult> {
+/**
+ * A step, after the evaluation that is due before it. Where the run is to pause first, or rewards stay away, what has been learnt
+ * is kept before the run ends; the first `kept` steps are in a checkpoint already.
+ */
+async function stepOrKeep(run: Run, stage: StageRun, before: Point, kept: number): Promise<StepResult> {
+  const { spec, host, matrix, costs } = run;
+  const expanded = spec.stages[before.stageIndex]!;
+  const { name } = expanded;
   try {
-    return await stage.step(before.step + 1);
+    heedPause(host, `after step ${before.step} of stage ${name}`);
+    await matrix.evaluateWithin(name, before.step);
+    return await costs.of(expanded, () => stage.step(before.step + 1));
   } catch (error) {
-    if (error instanceof RewardUnavailable && !isDue(run.spec, before.step))
-      await keep(run, stage, before, 'step');
+    const endsEarly = error instanceof RewardUnavailable || error instanceof Paused;
+    if (endsEarly && before.step > kept && !isDue(spec, before.step)) await keep(run, stage, before, 'step');
     throw error;
   }
 }

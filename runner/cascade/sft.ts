@@ -3,10 +3,10 @@ import type { ExpandedSftStage } from '../../api/contract/expand.ts';
 import type { SftRow } from '../../api/contract/task.ts';
 import { batchOf } from '../data/order.ts';
 import { DataError } from '../data/error.ts';
+import { stepsOver } from './duration.ts';
 import { sftWeights } from './objective.ts';
-import type { TokenPair } from './objective.ts';
 import type { Policy } from './policy.ts';
-import { conversationTokens, promptMode, tokensOfRow } from './prompt.ts';
+import { answerPairs } from './prompt.ts';
 import { updatedOr } from './stage-run.ts';
 import type { StageRun } from './stage-run.ts';
 import { update } from './update.ts';
@@ -17,12 +17,14 @@ export function sftStage(
   rows: readonly SftRow[],
   seed: number,
 ): StageRun {
-  const pairs = rows.map((row, index) => tokenize(policy, stage, row, index));
-  const steps = stage.steps ?? stepsOf(stage.epochs ?? 1, rows.length, stage.batch);
-  if (steps > mostSteps)
-    throw new DataError(
-      `stage ${stage.name}, dataset ${stage.data}: ${stage.epochs} epochs of ${rows.length} rows are ${steps} steps, more than ${mostSteps}`,
-    );
+  const { prompt_format: format, max_length: maxLength, mode } = stage;
+  const pairs = answerPairs(
+    policy,
+    rows,
+    { format, maxLength, mode },
+    `stage ${stage.name}, dataset ${stage.data}`,
+  );
+  const steps = stepsOver(rows.length, stage);
   const order = { seed, stage: stage.name, rows: rows.length, size: stage.batch };
   return {
     steps,
@@ -50,31 +52,6 @@ export function sftStage(
       };
     },
   };
-}
-
-/** A step's number has 32 bits wherever it is written down. */
-const mostSteps = 2_147_483_647;
-
-/** Steps that pass over the rows `epochs` times at least: the last batch wraps. */
-const stepsOf = (epochs: number, rows: number, batch: number): number =>
-  Math.max(1, Math.ceil((epochs * rows) / batch - 1e-9));
-
-function tokenize(policy: Policy, stage: ExpandedSftStage, row: SftRow, index: number): TokenPair {
-  const at = `stage ${stage.name}, dataset ${stage.data}, row ${index}`;
-  const thinking = promptMode(policy, stage.mode);
-  const pair = tokensOfRow(at, () =>
-    conversationTokens(policy.tokenizer, row.messages, stage.prompt_format, thinking),
-  );
-  if (pair.prompt.length === 0)
-    throw new DataError(`${at}: no token comes before the answer; begin with the model's BOS`);
-  const length = pair.prompt.length + pair.response.length;
-  const limit = Math.min(stage.max_length, policy.learner.maxLength);
-  if (length > limit) {
-    throw new DataError(
-      `${at}: ${length} tokens, more than the limit of ${limit} (max_length, or the model's own)`,
-    );
-  }
-  return pair;
 }
 
 function loss(sequences: readonly { weights_T: Float32Array }[], logProbs: readonly Float32Array[]): number {

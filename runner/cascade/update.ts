@@ -26,6 +26,21 @@ export async function update(
   const { logProbs, meanEntropy, plan } = await learner.forwardBackward(sequences, {
     temperature: position.temperature,
   });
+  const { metrics, skipped } = await optimize(learner, stage, position);
+  return {
+    logProbs,
+    metrics: { ...metrics, entropy: meanEntropy },
+    plan,
+    ...(skipped === undefined ? {} : { skipped }),
+  };
+}
+
+/** AdamW from the gradients that are there. Throws `Diverged`, as `update` does. */
+export async function optimize(
+  learner: Policy['learner'],
+  stage: ExpandedStage,
+  position: { readonly step: number; readonly steps: number },
+): Promise<Pick<Update, 'metrics' | 'skipped'>> {
   const lr = learningRate(stage, position.step, position.steps);
   const { beta1, beta2, eps, weight_decay, clip_norm } = stage.optimizer;
   const { gradNorm, updateNorm, overflowed } = await learner.step({
@@ -36,9 +51,9 @@ export async function update(
     weightDecay: weight_decay,
     clipNorm: clip_norm,
   });
-  const metrics = { lr, grad_norm: gradNorm, update_norm: updateNorm, entropy: meanEntropy };
+  const metrics = { lr, grad_norm: gradNorm, update_norm: updateNorm };
   if (overflowed === true)
-    return { logProbs, metrics, plan, skipped: 'the gradient overflowed float16; the loss scale was halved' };
+    return { metrics, skipped: 'the gradient overflowed float16; the loss scale was halved' };
   if (!Number.isFinite(gradNorm)) {
     throw new Diverged(
       `stage ${stage.name}, step ${position.step}: the gradient's norm is ${gradNorm}; lower the learning rate (it was ${lr})`,
@@ -49,5 +64,5 @@ export async function update(
       `stage ${stage.name}, step ${position.step}: the norm of the weights' change is ${updateNorm}; lower the learning rate (it was ${lr})`,
     );
   }
-  return { logProbs, metrics, plan };
+  return { metrics };
 }

@@ -6,7 +6,7 @@ import { CheckpointCorrupt } from './error.ts';
 import { readManifest, verifyFiles } from './manifest.ts';
 import type { NamedTensor } from './safetensors.ts';
 import { readModelWeights, readSafetensors } from './safetensors.ts';
-import { momentsName, stateName } from './snapshot.ts';
+import { momentsName, referenceName, stateName } from './snapshot.ts';
 
 export interface StoredCheckpoint {
   readonly dir: string;
@@ -14,6 +14,8 @@ export interface StoredCheckpoint {
   weights(): Promise<Map<string, NamedTensor>>;
   /** Undefined where the snapshot was written without moments. */
   moments(): Promise<Map<string, NamedTensor> | undefined>;
+  /** Undefined where the snapshot was written without one. */
+  reference(): Promise<Map<string, NamedTensor> | undefined>;
   /** What `state` was when the snapshot was written; its writer knows its shape. */
   state(): Promise<unknown>;
 }
@@ -26,11 +28,13 @@ export async function openCheckpoint(dir: string): Promise<StoredCheckpoint> {
   const manifest = await readManifest(dir);
   await verifyFiles(dir, manifest);
   const listed = (name: string): boolean => manifest.files.some((file) => file.name === name);
+  const arrays = async (name: string) => (listed(name) ? await readSafetensors(join(dir, name)) : undefined);
   return {
     dir,
     manifest,
     weights: () => readModelWeights(dir),
-    moments: async () => (listed(momentsName) ? await readSafetensors(join(dir, momentsName)) : undefined),
+    moments: () => arrays(momentsName),
+    reference: () => arrays(referenceName),
     state: async () => {
       if (!listed(stateName))
         throw new CheckpointCorrupt(`${dir}: holds no ${stateName}: a model, but nothing to resume`);

@@ -20,11 +20,14 @@ export interface SnapshotContents {
   readonly modelFiles: ModelFiles;
   /** Optimizer moments, in any layout that their owner can read back; left out where they have been reset. */
   readonly moments?: NamedArrays;
+  /** What a stage with a KL penalty is held to, by names that its owner can read back. */
+  readonly reference?: NamedArrays | undefined;
   /** Everything else that a resume needs, as JSON. */
   readonly state: unknown;
 }
 
 export const momentsName = 'trainer/moments.safetensors';
+export const referenceName = 'trainer/reference.safetensors';
 export const stateName = 'trainer/state.json';
 
 /** Room for headers, JSON files and the file system's own needs. */
@@ -35,8 +38,8 @@ const bytesOf = (arrays: NamedArrays): number =>
 
 async function checkSpace(dir: string, contents: SnapshotContents): Promise<number> {
   const texts = [...contents.modelFiles.values()].reduce((sum, text) => sum + Buffer.byteLength(text), 0);
-  const { weights, adapter, moments } = contents;
-  const arrays = [weights, adapter?.tensors, moments].map((some) => bytesOf(some ?? new Map()));
+  const { weights, adapter, moments, reference } = contents;
+  const arrays = [weights, adapter?.tensors, moments, reference].map((some) => bytesOf(some ?? new Map()));
   const needed = arrays.reduce((sum, bytes) => sum + bytes, texts + slackBytes);
   const free = await freeBytes(dir);
   if (free < needed) throw new ScratchFull(dir, needed, free);
@@ -65,6 +68,7 @@ async function writeFiles(dir: string, contents: SnapshotContents): Promise<List
     : await writeModelFiles(dir, modelFiles);
   if (adapter !== undefined) files.push(...(await writeAdapterFolder(dir, adapter)));
   if (contents.moments !== undefined) files.push(await writeArrays(dir, momentsName, contents.moments));
+  if (contents.reference !== undefined) files.push(await writeArrays(dir, referenceName, contents.reference));
   files.push(await writeText(dir, stateName, JSON.stringify(contents.state)));
   await syncDirectory(join(dir, dirname(stateName)));
   return files;

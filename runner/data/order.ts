@@ -17,7 +17,7 @@ export interface BatchPlan {
   readonly size: number;
 }
 
-type OrderKey = Pick<BatchPlan, 'seed' | 'stage' | 'rows'> & {
+export type OrderKey = Pick<BatchPlan, 'seed' | 'stage' | 'rows'> & {
   /** Which pass over the rows, from 0. */
   readonly epoch: number;
 };
@@ -50,7 +50,8 @@ export function rowOrder(key: OrderKey): Uint32Array {
 const known = new Map<string, Uint32Array>();
 const knownLimit = 4;
 
-function knownOrder(key: OrderKey): Uint32Array {
+/** `rowOrder`, remembered for the epochs at work. */
+export function epochOrder(key: OrderKey): Uint32Array {
   const text = JSON.stringify([key.seed, key.stage, key.rows, key.epoch]);
   const order = known.get(text) ?? rowOrder(key);
   known.delete(text);
@@ -64,6 +65,6 @@ export function batchOf({ seed, stage, rows, size }: BatchPlan, step: number): n
   if (rows < 1 || step < 1) throw new Error(`internal: no batch of ${rows} rows at step ${step}`);
   return Array.from({ length: size }, (_, at) => {
     const place = (step - 1) * size + at;
-    return knownOrder({ seed, stage, rows, epoch: Math.floor(place / rows) })[place % rows]!;
+    return epochOrder({ seed, stage, rows, epoch: Math.floor(place / rows) })[place % rows]!;
   });
 }

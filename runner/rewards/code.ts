@@ -1,13 +1,15 @@
-// 1 where the program in the response passes every test of its row, else 0. Model code runs in the sandbox only, and never in
+// 1 where the program in the response passes every test of its row (of all its subtasks), else 0. Model code runs in the sandbox only, and never in
 // the process that decides (ADR 0016).
 import type { CodeLanguage } from '../../api/contract/grader.ts';
-import type { CodeRow, IoPair } from '../../api/contract/task.ts';
+import type { CodeRow, IoPair, TestedCode } from '../../api/contract/task.ts';
 import { answerPart } from './answer-part.ts';
 import { answerCode } from './code/answer-code.ts';
+import type { AnswerCode } from './code/answer-code.ts';
 import { functionTestReward } from './code/function-tests.ts';
 import { pairsReward } from './code/io-pairs.ts';
 import { testFaults } from './code/test-faults.ts';
 import { goldCode } from './code/prompt-code.ts';
+import { subtasksReward, testedParts } from './code/subtasks.ts';
 import type { Reward } from './reward.ts';
 import { invalid, unscored } from './reward.ts';
 import type { Sandbox } from './sandbox/sandbox.ts';
@@ -32,11 +34,22 @@ async function codeReward(
   const answer = answerCode(part, language);
   if (answer === undefined) return invalid('no_answer', 0, `no code that is or may be ${language}`);
   if (sandbox === undefined) return unscored('no_backend', 'no sandbox on this runner');
-  const pairs = wholeProgramPairs(row);
+  const judge = (part: TestedCode) => testedReward(sandbox, language, part, answer);
+  const parts = testedParts(row);
+  return row.subtasks === undefined ? judge(parts[0]!) : subtasksReward(parts, judge);
+}
+
+async function testedReward(
+  sandbox: Sandbox,
+  language: CodeLanguage,
+  part: TestedCode,
+  answer: AnswerCode,
+): Promise<Reward> {
+  const pairs = wholeProgramPairs(part);
   const missing = lacks(sandbox, language, pairs !== undefined);
   if (missing !== undefined) return unscored('no_backend', missing);
   return pairs === undefined
-    ? functionTestReward(sandbox, language, row, answer)
+    ? functionTestReward(sandbox, language, part, answer)
     : pairsReward(sandbox, language, pairs, answer);
 }
 
@@ -68,7 +81,7 @@ export function gradableLanguages({ backEnd, languages, missing }: Sandbox): {
 }
 
 /** With an entry point, pairs are arguments and result of a function. */
-const wholeProgramPairs = ({ tests, entry_point }: CodeRow): readonly IoPair[] | undefined => {
+const wholeProgramPairs = ({ tests, entry_point }: TestedCode): readonly IoPair[] | undefined => {
   if (typeof tests === 'string' || entry_point !== undefined) return undefined;
   const pairs = tests.filter((test) => typeof test !== 'string');
   return pairs.length > 0 ? pairs : undefined;

@@ -62,6 +62,7 @@ export class Attempt {
   #outcome: Outcome | undefined;
   #ended = false;
   #cancelled = false;
+  #pausing = false;
   #stall: NodeJS.Timeout | undefined;
 
   constructor(options: AttemptOptions) {
@@ -101,6 +102,7 @@ export class Attempt {
       leaseMs: claim.lease_ms,
       progress: () => this.#progress,
       onCancel: () => this.#cancel(),
+      onPause: () => this.#pause(),
       onMissed: (why) => this.#options.onLine(`a heartbeat went unanswered: ${why}`),
       onLost: (why) => this.#drop(why),
     });
@@ -125,6 +127,14 @@ export class Attempt {
     this.#cancelled = true;
     this.#hurry.abort();
     this.#end({ kind: 'finish', outcome: { type: 'cancelled' }, drain: false });
+  }
+
+  /** The trainer keeps what it has learnt and ends; before there is one, nothing has been learnt. */
+  #pause(): void {
+    if (this.#pausing) return;
+    this.#pausing = true;
+    if (this.#trainer !== undefined) this.#trainer.send({ type: 'pause' });
+    else this.#end({ kind: 'finish', outcome: { type: 'paused' }, drain: false });
   }
 
   #stop(): void {
@@ -243,7 +253,8 @@ export class Attempt {
   }
 
   #expectExit(outcome: Outcome): void {
-    this.#outcome = outcome.type === 'failed' ? failed(outcome.reason, outcome.message) : outcome;
+    this.#outcome =
+      outcome.type === 'failed' ? { ...outcome, ...failed(outcome.reason, outcome.message) } : outcome;
     const { exitGraceMs, killGraceMs } = this.#options.timing;
     const trainer = this.#trainer!;
     void Promise.race([trainer.exited, delay(exitGraceMs, 'late', { ref: false })]).then((first) => {
@@ -263,7 +274,9 @@ export class Attempt {
     }
     const { outcome } = ending;
     await this.#tellProgress();
-    await this.#outbox.finish(this.#cancelled && outcome.type === 'failed' ? { type: 'cancelled' } : outcome);
+    await this.#outbox.finish(
+      this.#cancelled && outcome.type !== 'succeeded' ? { type: 'cancelled' } : outcome,
+    );
   }
 
   /** Where the attempt stood when it ended: heartbeats told that of a moment before. The service may miss it. */

@@ -54,6 +54,7 @@ export async function runErrand(options: ErrandOptions): Promise<void> {
     leaseMs: claim.lease_ms,
     progress: () => null,
     onCancel: () => undefined,
+    onPause: () => undefined,
     onMissed: (why) => onLine(`a heartbeat went unanswered: ${why}`),
     onLost: (why) => lost.abort(new Error(why)),
   });

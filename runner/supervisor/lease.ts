@@ -12,6 +12,8 @@ export interface LeaseOptions {
   readonly heldSince: number;
   readonly progress: () => Progress | null;
   readonly onCancel: () => void;
+  /** Called at every heartbeat while a pause is wanted. */
+  readonly onPause: () => void;
   /** A heartbeat without an answer; the next one follows. */
   readonly onMissed: (why: string) => void;
   /** Called once; no heartbeat follows. */
@@ -53,6 +55,7 @@ export function keepLease(options: LeaseOptions): Lease {
       if (stopped) return;
       renew(sent, lease_ms);
       if (action === 'cancel') options.onCancel();
+      if (action === 'pause') options.onPause();
     } catch (error) {
       const why = (error as Error).message;
       if (verdictOf(error) === 'lost') lose(`the service answered: ${why}`);

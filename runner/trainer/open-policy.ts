@@ -5,26 +5,37 @@ import type { Policy } from '../cascade/policy.ts';
 import type { ModelFileName } from '../checkpoint/model-files.ts';
 import { Learner } from '../engine/learner/learner.ts';
 import { memoryBudgets } from '../engine/memory-budget.ts';
+import type { Machine } from '../engine/memory-budget.ts';
 import { chooseOperands } from '../engine/models/operand-choice.ts';
 import type { OperandChoice } from '../engine/models/operand-choice.ts';
 import type { Runtime } from '../engine/ort/runtime.ts';
 import { Scope } from '../engine/ort/scope.ts';
 import { SlotSampler } from '../engine/sampler/slot-sampler.ts';
 import type { Device, Inputs } from '../ipc.ts';
-import { loadModel } from './load-model.ts';
+import { InvalidModel, loadModel } from './load-model.ts';
 import { loadTuning } from './load-tuning.ts';
 import type { LoadedTuning } from './load-tuning.ts';
 
 /** What is trained, without the first values. */
 export type TunedPart = Omit<LoadedTuning, 'adapters'>;
 
-export interface OpenPolicy extends Policy, Disposable {
+/** What is trained, whatever its head. */
+export interface OpenModel extends Pick<Policy, 'tokenizer' | 'learner'>, Disposable {
   /** Carried into every checkpoint. */
   readonly files: ReadonlyMap<ModelFileName, string>;
   readonly tuning: TunedPart | undefined;
   readonly choice: OperandChoice;
+  /** Of the sampler; 0 where there is none. */
   readonly cacheTokens: number;
 }
+
+export type OpenPolicy = OpenModel & Policy;
+
+/** Of RAM the learner takes what there is: what a runner is told to register changes no rounding. */
+export const trainerMachine = ({ provider, memoryGb }: Device): Machine => ({
+  provider,
+  memoryBytes: provider === 'cpu' ? undefined : memoryGb * 1e9,
+});
 
 export async function openPolicy(
   runtime: Runtime,
@@ -34,13 +45,13 @@ export async function openPolicy(
 ): Promise<OpenPolicy> {
   const { init, tuning: wanted } = spec.model;
   const model = await loadModel(init, inputs, spec.seed, wanted.method);
+  if (model.config.scalarHead === true)
+    throw new InvalidModel(
+      'the model has a scalar head: a reward model answers nothing, begin with a language model',
+    );
   const tuning = await loadTuning(spec, model, inputs.resume);
   const choice = await chooseOperands(runtime);
-  const budgets = memoryBudgets(model.config, tuning?.lora, {
-    provider: device.provider,
-    // Of RAM the learner takes what there is: what a runner is told to register changes no rounding.
-    memoryBytes: device.provider === 'cpu' ? undefined : device.memoryGb * 1e9,
-  });
+  const budgets = memoryBudgets(model.config, tuning?.lora, trainerMachine(device));
   const scope = new Scope();
   try {
     const { operands } = choice;

@@ -1,8 +1,10 @@
-// The one place where what went wrong in a trainer becomes a typed reason.
+// The one place where what ended a trainer before its time becomes an outcome, what went wrong a typed reason.
 import type { FailureReason } from '../../api/contract/job.ts';
 import type { Outcome } from '../../api/contract/runner.ts';
 import { Diverged } from '../cascade/diverged.ts';
+import { GateFailed } from '../cascade/evaluation/gates.ts';
 import { RewardUnavailable } from '../cascade/outage.ts';
+import { Paused } from '../cascade/point.ts';
 import { CheckpointCorrupt, ScratchFull } from '../checkpoint/error.ts';
 import { DataError } from '../data/error.ts';
 import { TensorTooLarge } from '../engine/learner/tensor-limit.ts';
@@ -18,6 +20,7 @@ const reasons: readonly (readonly [new (...args: never[]) => Error, FailureReaso
   [TensorTooLarge, 'invalid_model'],
   [Diverged, 'diverged'],
   [RewardUnavailable, 'reward_unavailable'],
+  [GateFailed, 'gate_failed'],
   [ScratchFull, 'scratch_full'],
   [CheckpointCorrupt, 'store_unavailable'],
 ];
@@ -25,10 +28,19 @@ const reasons: readonly (readonly [new (...args: never[]) => Error, FailureReaso
 /** What V8 says where the system gives it no memory for a typed array. */
 const allocationFailed = 'Array buffer allocation failed';
 
+/** Of whatever a run has thrown. */
+export const endOf = (error: unknown): Outcome =>
+  error instanceof Paused ? { type: 'paused' } : failedOutcome(error);
+
 /** Anything that no one foresaw is a crash: the attempt is tried again, and the log has the stack. */
 export function failedOutcome(error: unknown): Outcome {
   const known = reasons.find(([kind]) => error instanceof kind);
   const message = error instanceof Error ? error.message : String(error);
   const unforeseen = message === allocationFailed ? 'out_of_memory' : 'trainer_crashed';
-  return { type: 'failed', reason: known?.[1] ?? unforeseen, message: message.slice(0, 10_000) };
+  return {
+    type: 'failed',
+    reason: known?.[1] ?? unforeseen,
+    message: message.slice(0, 10_000),
+    ...(error instanceof GateFailed && { gate: error.gate }),
+  };
 }

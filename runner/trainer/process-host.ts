@@ -8,6 +8,7 @@ import type { Progress } from '../../api/contract/job.ts';
 import type { SampleLine } from '../../api/contract/results.ts';
 import type { Claim } from '../../api/contract/runner.ts';
 import type { Clock } from '../cascade/outage.ts';
+import { Paused } from '../cascade/point.ts';
 import type { Carried, Point, PointKind } from '../cascade/point.ts';
 import type { Host } from '../cascade/run.ts';
 import type { SnapshotContents } from '../checkpoint/snapshot.ts';
@@ -18,14 +19,21 @@ import type { Conditions } from './conditions.ts';
 
 const signOfLifeMs = 1_000;
 
-/** `alive` is called every second of a wait: a trainer that waits has not stalled. */
-export const livelyClock = (alive: () => void): Clock => ({
+/** The supervisor, as the trainer hears and tells it. */
+export interface Parent {
+  readonly send: (message: FromTrainer) => void;
+  readonly pauseAsked: () => boolean;
+}
+
+/** `alive` is told every second of a wait: a trainer that waits has not stalled. A wait ends with Paused once that is asked for. */
+export const livelyClock = ({ send, pauseAsked }: Parent): Clock => ({
   now: () => performance.now(),
   wait: async (ms) => {
     const end = performance.now() + ms;
     for (let left = ms; left > 0; left = end - performance.now()) {
+      if (pauseAsked()) throw new Paused('paused while waiting for rewards');
       await delay(Math.min(left, signOfLifeMs));
-      alive();
+      send({ type: 'alive' });
     }
   },
 });
@@ -34,41 +42,43 @@ export interface ProcessHostOptions {
   readonly claim: Claim;
   readonly scratch: string;
   readonly conditions: Conditions;
-  readonly send: (message: FromTrainer) => void;
+  readonly parent: Parent;
   readonly contents: (point: Point, kind: PointKind, carried: Carried) => Promise<SnapshotContents>;
 }
 
 export class ProcessHost implements Host {
+  readonly clock: Clock;
   readonly #options: ProcessHostOptions;
+  readonly #send: Parent['send'];
   #pending: { readonly dir: string; readonly done: PromiseWithResolvers<void> } | undefined;
-
-  readonly clock = livelyClock(() => this.alive());
 
   constructor(options: ProcessHostOptions) {
     this.#options = options;
+    this.#send = options.parent.send;
+    this.clock = livelyClock(options.parent);
   }
 
   emit(entry: Entry): void {
-    this.#options.send({ type: 'entry', entry });
+    this.#send({ type: 'entry', entry });
   }
 
   pauseAsked(): boolean {
-    return false;
+    return this.#options.parent.pauseAsked();
   }
 
   alive(): void {
-    this.#options.send({ type: 'alive' });
+    this.#send({ type: 'alive' });
   }
 
   progress(progress: Progress): void {
-    this.#options.send({ type: 'progress', progress });
+    this.#send({ type: 'progress', progress });
   }
 
   async samples(
     lines: readonly SampleLine[],
     { stageIndex, stage, step }: { stageIndex: number; stage: string; step: number },
   ): Promise<void> {
-    const { claim, scratch, send } = this.#options;
+    const { claim, scratch } = this.#options;
     const folder = join(scratch, 'samples');
     await mkdir(folder, { recursive: true });
     const file = join(folder, `${stageIndex}-${step}.jsonl`);
@@ -82,12 +92,12 @@ export class ProcessHost implements Host {
       reward,
     }));
     const key = samplesKey(claim.job, claim.attempt, { stage, stage_index: stageIndex, step });
-    send({ type: 'samples', file, entry: { type: 'samples', stage, phase: 0, step, key, rows } });
+    this.#send({ type: 'samples', file, entry: { type: 'samples', stage, phase: 0, step, key, rows } });
   }
 
   async snapshot(point: Point, kind: PointKind, carried: Carried): Promise<void> {
     await this.settled();
-    const { claim, scratch, conditions, send, contents } = this.#options;
+    const { claim, scratch, conditions, contents } = this.#options;
     const stage = claim.spec.stages[point.stageIndex]!.name;
     const meta = { stage, stage_index: point.stageIndex, step: point.step, kind };
     const dir = join(scratch, `snapshot-${point.stageIndex}-${point.step}`);
@@ -97,7 +107,7 @@ export class ProcessHost implements Host {
       await contents(point, kind, carried),
     );
     this.#pending = { dir, done: Promise.withResolvers() };
-    send({ type: 'snapshot', dir, meta });
+    this.#send({ type: 'snapshot', dir, meta });
   }
 
   /** The supervisor's word that the snapshot is committed. */

@@ -1,5 +1,5 @@
-// What a checkpoint holds beside the model: where the run stands, and the optimizer's moments. Rows, draws and learning
-// rates follow from the step's number, so nothing else has to be kept.
+// What a checkpoint holds beside the model: where the run stands, the optimizer's moments and, within a stage that is held to one,
+// its reference. Rows, draws and learning rates follow from the step's number, so nothing else has to be kept.
 import { z } from 'zod';
 import type { StoredCheckpoint } from '../checkpoint/read.ts';
 import { CheckpointCorrupt } from '../checkpoint/error.ts';
@@ -38,7 +38,8 @@ export async function snapshotContents(
   carried: Carried,
 ): Promise<SnapshotContents> {
   const { firstMoment, secondMoment, stepCount, lossScale } = await learner.state();
-  const state: z.infer<typeof resumeState> = {
+  // Fields in the schema's order, whether a run has made them itself or read them from a checkpoint: the same bytes.
+  const state = resumeState.parse({
     stage_index: point.stageIndex,
     step: point.step,
     optimizer_steps: stepCount,
@@ -46,12 +47,14 @@ export async function snapshotContents(
     ...(tuning && { base_sha256: tuning.baseSha256 }),
     stage: carried.stage.state,
     evaluations: [...carried.evaluations],
-  };
+  } satisfies z.input<typeof resumeState>);
   const moments = new Map([
     [FIRST, { shape: [firstMoment.length], data: firstMoment }],
     [SECOND, { shape: [secondMoment.length], data: secondMoment }],
   ]);
-  return { ...(await modelContents(learner, tuning, kind)), modelFiles: files, moments, state };
+  // The next stage has a reference of its own.
+  const reference = kind === 'step' ? carried.stage.reference : undefined;
+  return { ...(await modelContents(learner, tuning, kind)), modelFiles: files, moments, reference, state };
 }
 
 /**
@@ -98,5 +101,11 @@ export async function restore(
     lossScale: parsed.data.loss_scale,
   });
   const { stage_index: stageIndex, step, stage: state, evaluations } = parsed.data;
-  return { stageIndex, step, kind: checkpoint.manifest.kind, carried: { stage: { state }, evaluations } };
+  const reference = await checkpoint.reference();
+  return {
+    stageIndex,
+    step,
+    kind: checkpoint.manifest.kind,
+    carried: { stage: { state, reference }, evaluations },
+  };
 }

@@ -175,6 +175,70 @@ describe('cancelling', () => {
   });
 });
 
+describe('pausing', () => {
+  test('a queued job at once, again without effect; resumed it is queued; an ended one not', async () => {
+    const client = api.client();
+    const { id } = await client.createJob(spec({ priority: 55 }));
+    expect(await client.pauseJob(id)).toMatchObject({ state: 'paused', reason: null, attempt: 0 });
+    expect((await client.pauseJob(id)).state).toBe('paused');
+    expect((await client.resumeJob(id)).state).toBe('queued');
+    await client.cancelJob(id);
+    const answer = await api.request('POST', `/v1/jobs/${id}/pause`);
+    expect(answer.status).toBe(409);
+    expect(await bodyOf<Problem>(answer)).toMatchObject({
+      code: 'conflict',
+      detail: `job ${id} cannot be paused: its state is cancelled`,
+    });
+  });
+
+  test('a running one by its runner; not resumed before; then by any runner, from what was kept', async () => {
+    const client = api.client();
+    const { id } = await client.createJob(spec({ priority: 56 }));
+    const { fence } = await claimOne(client);
+    expect((await client.pauseJob(id)).state).toBe('pausing');
+    expect((await client.pauseJob(id)).state).toBe('pausing');
+    expect((await client.runner.heartbeat(fence)).action).toBe('pause');
+    const early = await api.request('POST', `/v1/jobs/${id}/resume`);
+    expect(early.status).toBe(409);
+    expect(await bodyOf<Problem>(early)).toMatchObject({ code: 'still_pausing' });
+    expect(await client.runner.finish({ ...fence, outcome: { type: 'paused' } })).toEqual({
+      state: 'paused',
+    });
+    expect((await client.resumeJob(id)).state).toBe('queued');
+    const { claim, fence: next } = await claimOne(client);
+    expect([claim.job, claim.attempt]).toEqual([id, 2]);
+    await client.runner.finish({ ...next, outcome: { type: 'succeeded' } });
+    const { data } = await client.eventsPage(id, { limit: 1000 });
+    expect(data.map(({ body }) => body).filter(({ type }) => type === 'attempt_failed')).toEqual([]);
+  });
+
+  test('a runner that knows no pause goes on to the end; the job succeeds', async () => {
+    const client = api.client();
+    const { id } = await client.createJob(spec({ priority: 57 }));
+    const { fence } = await claimOne(client);
+    await client.pauseJob(id);
+    for (let beat = 0; beat < 3; beat++) expect((await client.runner.heartbeat(fence)).action).toBe('pause');
+    await client.runner.report({ ...fence, sequence: 1, entries: [] });
+    expect(await client.runner.finish({ ...fence, outcome: { type: 'succeeded' } })).toEqual({
+      state: 'succeeded',
+    });
+    expect((await client.job(id)).reason).toBeNull();
+  });
+
+  test('a cancel of a job that is pausing wins', async () => {
+    const client = api.client();
+    const { id } = await client.createJob(spec({ priority: 58 }));
+    const { fence } = await claimOne(client);
+    await client.pauseJob(id);
+    expect((await client.cancelJob(id)).state).toBe('cancelling');
+    expect((await api.request('POST', `/v1/jobs/${id}/pause`)).status).toBe(409);
+    expect((await client.runner.heartbeat(fence)).action).toBe('cancel');
+    expect(await client.runner.finish({ ...fence, outcome: { type: 'paused' } })).toEqual({
+      state: 'cancelled',
+    });
+  });
+});
+
 describe('an outage of the rewards', () => {
   const outage = { type: 'failed', reason: 'reward_unavailable', message: 'no sandbox for 30m' } as const;
 

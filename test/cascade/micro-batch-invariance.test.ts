@@ -2,7 +2,7 @@
 // group included, for every overlong policy. Lengths are unequal, so that a mean over micro-batches would show.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { judge } from '../../runner/cascade/rl/judge.ts';
-import { sftWeights, tokenMean } from '../../runner/cascade/objective.ts';
+import { sftWeights, ascentWeights } from '../../runner/cascade/objective.ts';
 import { applyPenalties } from '../../runner/cascade/rl/penalties.ts';
 import { Learner } from '../../runner/engine/learner/learner.ts';
 import type { WeightedSequence } from '../../runner/engine/learner/micro-batches.ts';
@@ -63,9 +63,17 @@ function distance(a: readonly Float32Array[], b: readonly Float32Array[]): numbe
 }
 
 const grpo = (overlong: 'keep' | 'zero' | 'filter' | 'penalty') =>
-  tokenMean(
+  ascentWeights(
+    'token_mean',
     applyPenalties(
-      { overlong, max_response: 11, language_mixing: 'off', length_control: 'off' },
+      {
+        overlong,
+        max_response: 11,
+        language_mixing: 'off',
+        length_control: 'off',
+        shaping: 'off',
+        preferred: false,
+      },
       ['', ''],
       pairs(),
     )

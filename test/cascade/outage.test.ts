@@ -91,6 +91,8 @@ describe('grading through an outage', () => {
       max_response: 9,
       language_mixing: 'off',
       length_control: 'off',
+      shaping: 'off',
+      preferred: false,
     } as const;
     const judged = judge(applyPenalties(policy, ['a', 'b'], graded)[1]!);
     // 21, 22, 24, 25 without the one that is missing: mean 23, not 23 with a placeholder 0 among them (18.4).

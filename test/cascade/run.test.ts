@@ -1,33 +1,15 @@
 // The cascade on a real, tiny model: what it emits and in which order, that a run resumed at any of its snapshots ends with
 // the same bits, and that what must not teach does not.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Entry } from '../../api/contract/event.ts';
 import type { ExpandedSpec } from '../../api/contract/expand.ts';
-import type { SampleLine } from '../../api/contract/results.ts';
-import { runCascade } from '../../runner/cascade/run.ts';
 import { Diverged } from '../../runner/cascade/diverged.ts';
-import type { Carried, Point, PointKind } from '../../runner/cascade/point.ts';
-import type { Host } from '../../runner/cascade/run.ts';
 import { DataError } from '../../runner/data/error.ts';
 import type { LearnerState } from '../../runner/engine/learner/learner.ts';
 import { createRuntime } from '../../runner/engine/ort/create.ts';
 import type { Runtime } from '../../runner/engine/ort/runtime.ts';
-import { means } from '../support/means.ts';
-import { noWaiting, tinyDatasets, tinyPolicy, tinySpec } from '../support/tiny-policy.ts';
-
-interface Snapshot {
-  readonly point: Point;
-  readonly kind: PointKind;
-  readonly carried: Carried;
-  readonly state: LearnerState;
-}
-
-interface Record {
-  readonly entries: Entry[];
-  readonly samples: SampleLine[];
-  readonly snapshots: Snapshot[];
-  readonly final: LearnerState;
-}
+import { comparable, recordedRun } from '../support/recorded-run.ts';
+import type { Snapshot } from '../support/recorded-run.ts';
+import { tinySpec } from '../support/tiny-policy.ts';
 
 let runtime: Runtime;
 beforeAll(() => void (runtime = createRuntime()));
@@ -36,61 +18,11 @@ afterAll(() => {
   runtime[Symbol.dispose]();
 });
 
-const copyOf = ({ weights, firstMoment, secondMoment, stepCount }: LearnerState): LearnerState => ({
-  weights: weights.slice(),
-  firstMoment: firstMoment.slice(),
-  secondMoment: secondMoment.slice(),
-  stepCount,
-});
-
-async function record(
+const record = (
   spec: ExpandedSpec,
   from?: Snapshot,
   spoil: (state: LearnerState) => void = () => undefined,
-): Promise<Record> {
-  const policy = await tinyPolicy(runtime);
-  const entries: Entry[] = [];
-  const samples: SampleLine[] = [];
-  const snapshots: Snapshot[] = [];
-  const host: Host = {
-    clock: noWaiting,
-    alive: () => undefined,
-    pauseAsked: () => false,
-    emit: (entry) => void entries.push(entry),
-    progress: () => undefined,
-    samples: async (lines) => void samples.push(...lines),
-    snapshot: async (point, kind, carried) =>
-      void snapshots.push({
-        point,
-        kind,
-        carried: structuredClone(carried),
-        state: copyOf(await policy.learner.state()),
-      }),
-  };
-  try {
-    if (from !== undefined) await policy.learner.restore(from.state);
-    spoil(await policy.learner.state());
-    await runCascade(spec, policy, tinyDatasets, means, host, from && { ...from.point, ...from });
-    return { entries, samples, snapshots, final: copyOf(await policy.learner.state()) };
-  } finally {
-    policy[Symbol.dispose]();
-  }
-}
-
-/** Wall-clock figures differ from run to run; everything else must not. */
-const withoutTimes = (entry: Entry): Entry =>
-  entry.type === 'step'
-    ? {
-        ...entry,
-        metrics: Object.fromEntries(
-          Object.entries(entry.metrics).filter(([key]) => !/^time_|tokens_per_s/.test(key)),
-        ),
-      }
-    : entry;
-
-/** A resumed stage says again that it started, and how it cuts its batches. */
-const comparable = (entries: readonly Entry[]): Entry[] =>
-  entries.filter(({ type }) => type !== 'stage_started' && type !== 'micro_batches').map(withoutTimes);
+) => recordedRun(runtime, spec, { from, spoil });
 
 describe('runCascade', () => {
   it('evaluates before the first stage and after each, and ends every stage with a snapshot', async () => {
@@ -156,6 +88,28 @@ describe('runCascade', () => {
       const said = comparable(resumed.entries);
       expect(said.length).toBeGreaterThan(0);
       expect(comparable(whole.entries).slice(-said.length)).toEqual(said);
+    }
+  });
+
+  it('ends with the same bits within a stage that is held to where it began', async () => {
+    const spec = tinySpec({ everySteps: 2, math: { kl: 0.5, loss: 'sequence_mean', shaping: 'tanh' } });
+    const whole = await record(spec);
+    const kls = whole.entries.flatMap((entry) =>
+      entry.type === 'step' && entry.stage === 'math' ? [entry.metrics['kl']!] : [],
+    );
+    // The first update finds the policy where it is held to.
+    expect(kls[0]).toBe(0);
+    expect(kls.at(-1)!).toBeGreaterThan(1e-5);
+    const within = whole.snapshots.filter(({ point, kind }) => point.stageIndex === 1 && kind === 'step');
+    expect(within).toHaveLength(2);
+    for (const snapshot of within) {
+      const resumed = await record(spec, snapshot);
+      expect(resumed.final).toEqual(whole.final);
+      const said = comparable(resumed.entries);
+      expect(comparable(whole.entries).slice(-said.length)).toEqual(said);
+      await expect(
+        record(spec, { ...snapshot, carried: { ...snapshot.carried, stage: {} } }),
+      ).rejects.toThrow(/holds no reference/);
     }
   });
 

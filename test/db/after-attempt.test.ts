@@ -68,6 +68,14 @@ test.each<[string, Partial<Held>, Outcome, object]>([
     { state: 'queued', delayMs: retryDelay.capMs },
   ],
   ['failure while pausing', { state: 'pausing' }, crash, { state: 'paused', reason: 'trainer_crashed' }],
+  [
+    'paused as asked, no failure counted',
+    { state: 'pausing', failuresWithoutCheckpoint: 2 },
+    { type: 'paused' },
+    { state: 'paused', reason: null, failuresWithoutCheckpoint: 2 },
+  ],
+  ['paused while cancelling', { state: 'cancelling' }, { type: 'paused' }, { state: 'cancelled' }],
+  ['paused unasked', {}, { type: 'paused' }, { state: 'queued', reason: 'runner_stopped' }],
   ['cancelled unasked', {}, { type: 'cancelled' }, { state: 'queued', reason: 'runner_stopped' }],
 ])('%s', (_what, change, outcome, expected) => {
   expect(afterAttempt({ ...held, ...change }, outcome)).toMatchObject(expected);

@@ -1,20 +1,24 @@
-// avg@k of a suite: every task answered k times, graded, averaged; the interval is over tasks, since the k answers to one
-// task are not independent. Nothing here learns, so that an evaluation repeated after a resume gives the same numbers.
-import type { EvaluationCell } from '../../../api/contract/event.ts';
+// A suite, measured in every mode that it lists. Nothing here learns, and its draws are the suite's own: an evaluation repeated
+// after a resume gives the same numbers, and two checkpoints are compared on like terms.
 import type { ExpandedAnsweredSuite, ExpandedSuite } from '../../../api/contract/expand.ts';
+import type { Task } from '../../../api/contract/task.ts';
 import { drawKey } from '../../engine/random/draws.ts';
 import type { ThinkingMode } from '../../engine/tokenizer/thinking.ts';
 import { createGrader } from '../../rewards/grade.ts';
+import type { Verifier } from '../../rewards/verifier.ts';
 import { askedMode } from '../asked-mode.ts';
 import { gradeGroups } from '../grading.ts';
-import type { Grading } from '../grading.ts';
+import type { Graded, Grading } from '../grading.ts';
 import type { Policy } from '../policy.ts';
 import { roomyPrompts } from '../prompt.ts';
 import { sampleGroups, truncationOf } from '../rollout.ts';
 import type { Datasets } from '../run.ts';
-
-/** Normal quantile of a two-sided 95 % interval. */
-const Z95 = 1.96;
+import { averages } from './average.ts';
+import { loss } from './loss.ts';
+import { measuredCell } from './measured.ts';
+import type { Measure, Measured } from './measured.ts';
+import { points, subtasksOf } from './points.ts';
+import { winRate, winVerifier } from './win-rate.ts';
 
 export interface EvaluationOptions extends Grading {
   readonly seed: number;
@@ -22,69 +26,74 @@ export interface EvaluationOptions extends Grading {
   readonly after: string;
 }
 
-/** A cell for every mode that the suite lists. */
+/** Throws DataError for rows that the suite cannot be measured on, RewardUnavailable where graders stay away. */
 export async function evaluateSuite(
   policy: Policy,
   suite: ExpandedSuite,
   data: Datasets,
   options: EvaluationOptions,
-): Promise<EvaluationCell[]> {
-  if (suite.measure !== 'average') throw new Error(`internal: ${suite.measure} is not measured yet`);
-  const cells = [];
-  for (const mode of suite.modes ?? [undefined]) {
-    const cell = await average(policy, suite, mode, data, options);
-    if (cell !== undefined) cells.push(cell);
-  }
-  return cells;
+): Promise<Measured[]> {
+  const where = `suite ${suite.name}, dataset ${suite.data}`;
+  const measureIn = measureOf(policy, suite, data, options, where);
+  const measured = [];
+  for (const mode of suite.modes ?? [undefined])
+    for (const measure of await measureIn(mode))
+      measured.push(measuredCell(suite, askedMode(mode), measure, options.seed));
+  // None where no task could be scored: our fault, and no number.
+  return measured.filter((one) => one !== undefined);
 }
 
-/** Undefined where no answer of any task could be scored: our fault, and no number. */
-async function average(
+type MeasureIn = (mode: ThinkingMode | undefined) => Promise<readonly Measure[]>;
+
+/** What is the same in every mode, such as the scores of references, is done once. */
+function measureOf(
+  policy: Policy,
+  suite: ExpandedSuite,
+  data: Datasets,
+  options: EvaluationOptions,
+  where: string,
+): MeasureIn {
+  if (suite.measure === 'loss') {
+    const rows = data.sft(suite.data);
+    const { prompt_format: format, max_length: maxLength } = suite;
+    return async (mode) => [await loss(policy, rows, { format, maxLength, mode }, where)];
+  }
+  const rows = data.tasks(suite.data);
+  const grader = createGrader(suite.grader, options.means);
+  const answersIn = (mode: ThinkingMode | undefined, verifier: Verifier) =>
+    gradedAnswers(policy, suite, mode, rows, verifier, options, where);
+  switch (suite.measure) {
+    case 'average':
+      return async (mode) => averages(suite, rows, grader, await answersIn(mode, grader));
+    case 'win_rate': {
+      const verifier = winVerifier(suite.grader, grader, rows, where);
+      return async (mode) => [winRate(await answersIn(mode, verifier))];
+    }
+    case 'points': {
+      const subtasks_P = subtasksOf(rows, where);
+      return async (mode) => points(subtasks_P, await answersIn(mode, grader));
+    }
+  }
+}
+
+/** Every task answered k times and graded. */
+async function gradedAnswers(
   policy: Policy,
   suite: ExpandedAnsweredSuite,
   mode: ThinkingMode | undefined,
-  data: Datasets,
-  { seed, after, means, outage }: EvaluationOptions,
-): Promise<EvaluationCell | undefined> {
-  const rows = data.tasks(suite.data);
-  const { temperature, max_response } = suite.sampling;
-  const room = { format: suite.prompt_format, maxResponse: max_response, mode };
-  const prompts_P = roomyPrompts(policy, rows, room, `suite ${suite.name}, dataset ${suite.data}`);
-  // The same draws at every evaluation: two checkpoints are compared on like terms.
-  const key = drawKey(seed, `evaluate/${suite.name}`, 0);
+  rows: readonly Task[],
+  verifier: Verifier,
+  { seed, after, outage }: EvaluationOptions,
+  where: string,
+): Promise<Graded[][]> {
+  const { temperature, max_response: maxResponse } = suite.sampling;
+  const prompts_P = roomyPrompts(policy, rows, { format: suite.prompt_format, maxResponse, mode }, where);
   const groups_PG = await sampleGroups(
     policy,
     prompts_P,
-    { rollouts: suite.k, temperature, maxResponse: max_response, ...truncationOf(suite.sampling) },
-    key,
+    { rollouts: suite.k, temperature, maxResponse, ...truncationOf(suite.sampling) },
+    drawKey(seed, `evaluate/${suite.name}`, 0),
   );
-  const grader = createGrader(suite.grader, means);
   const place = { stage: after, step: null, suite: suite.name };
-  const graded_PG = await gradeGroups(grader, rows, groups_PG, place, outage);
-  const values = graded_PG.map((graded_G) => {
-    const scored = graded_G.flatMap(({ reward }) => (reward === null ? [] : [reward]));
-    return scored.length === 0 ? null : mean(scored);
-  });
-  const scored = values.filter((value) => value !== null);
-  if (scored.length === 0) return undefined;
-  return {
-    suite: suite.name,
-    domain: suite.domain,
-    mode: askedMode(mode),
-    metric: `avg@${suite.k}`,
-    tasks: scored.length,
-    values,
-    ...interval(scored),
-  };
+  return gradeGroups(verifier, rows, groups_PG, place, outage);
 }
-
-/** Mean and its 95 % interval by the normal approximation. */
-export function interval(values: readonly number[]): { value: number; low: number; high: number } {
-  const value = mean(values);
-  const variance = values.reduce((total, x) => total + (x - value) ** 2, 0) / Math.max(1, values.length - 1);
-  const half = Z95 * Math.sqrt(variance / values.length);
-  return { value, low: value - half, high: value + half };
-}
-
-const mean = (values: readonly number[]): number =>
-  values.reduce((total, value) => total + value, 0) / values.length;

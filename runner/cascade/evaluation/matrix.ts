@@ -1,12 +1,13 @@
 // The stage x suite x mode matrix of a run: every suite in every mode, before the first stage, after each, and within stages where
 // the spec asks for it.
 import type { ExpandedSpec } from '../../../api/contract/expand.ts';
-import type { EvaluationCell } from '../../../api/contract/event.ts';
 import type { Grading } from '../grading.ts';
+import { heedPause } from '../point.ts';
 import type { Evaluated } from '../point.ts';
 import type { Policy } from '../policy.ts';
 import type { Datasets, Host } from '../run.ts';
 import { evaluateSuite } from './evaluate.ts';
+import type { Measured } from './measured.ts';
 
 export interface MatrixOptions {
   readonly spec: ExpandedSpec;
@@ -32,27 +33,31 @@ export class Matrix {
   }
 
   /** At the end of stage `after`, or of the `initial` model. */
-  async evaluate(after: string): Promise<void> {
-    const cells = await this.#cells(after);
-    if (cells === undefined) return;
+  async evaluate(after: string): Promise<readonly Measured[]> {
+    const measured = await this.#measure(after);
+    if (measured.length === 0) return measured;
+    const cells = measured.map(({ cell }) => cell);
     this.#evaluations.push({ after, cells });
     this.#options.host.emit({ type: 'evaluation', after, step: null, cells });
+    return measured;
   }
 
   /** After `step` steps of a stage, where the spec wants that; a run resumed here evaluates again, and gets the same. */
   async evaluateWithin(stage: string, step: number): Promise<void> {
     const { every_steps } = this.#options.spec.evaluate;
     if (every_steps === undefined || step === 0 || step % every_steps !== 0) return;
-    const cells = await this.#cells(stage);
-    if (cells !== undefined) this.#options.host.emit({ type: 'evaluation', after: stage, step, cells });
+    const cells = (await this.#measure(stage)).map(({ cell }) => cell);
+    if (cells.length > 0) this.#options.host.emit({ type: 'evaluation', after: stage, step, cells });
   }
 
-  async #cells(after: string): Promise<EvaluationCell[] | undefined> {
-    const { spec, policy, data, grading } = this.#options;
-    if (spec.evaluate.suites.length === 0) return undefined;
-    const cells = [];
-    for (const suite of spec.evaluate.suites)
-      cells.push(...(await evaluateSuite(policy, suite, data, { seed: spec.seed, after, ...grading })));
-    return cells;
+  async #measure(after: string): Promise<Measured[]> {
+    const { spec, policy, data, grading, host } = this.#options;
+    const options = { seed: spec.seed, after, ...grading };
+    const measured = [];
+    for (const suite of spec.evaluate.suites) {
+      heedPause(host, `before suite ${suite.name}, evaluated after ${after}`);
+      measured.push(...(await evaluateSuite(policy, suite, data, options)));
+    }
+    return measured;
   }
 }

@@ -16,12 +16,35 @@ export interface GroupAdvantage {
   readonly std: number | null;
 }
 
+interface Statistics {
+  readonly mean: number;
+  readonly std: number;
+}
+
+/** Mean and sample standard deviation; undefined for fewer than two values. */
+function statisticsOf(values: readonly number[]): Statistics | undefined {
+  if (values.length < 2) return undefined;
+  const mean = sum(values) / values.length;
+  return { mean, std: Math.sqrt(sum(values.map((value) => (value - mean) ** 2)) / (values.length - 1)) };
+}
+
+/**
+ * (value - mean) / std within a group, over what is not null; 0 where there is no variance, and for a single value. Not an
+ * advantage: these go into functions that level off, so nothing is added to std.
+ */
+export function standardScores(values_G: readonly (number | null)[]): (number | null)[] {
+  const statistics = statisticsOf(values_G.filter((value) => value !== null));
+  if (statistics === undefined || statistics.std < MIN_STD)
+    return values_G.map((value) => (value === null ? null : 0));
+  const { mean, std } = statistics;
+  return values_G.map((value) => (value === null ? null : (value - mean) / std));
+}
+
 /** Advantages of one group from its rewards; null marks an unscored rollout. */
 export function groupAdvantage(rewards_G: readonly (number | null)[]): GroupAdvantage {
-  const scored = rewards_G.filter((reward) => reward !== null);
-  if (scored.length < 2) return { advantages_G: rewards_G.map(() => null), mean: null, std: null };
-  const mean = sum(scored) / scored.length;
-  const std = Math.sqrt(sum(scored.map((reward) => (reward - mean) ** 2)) / (scored.length - 1));
+  const statistics = statisticsOf(rewards_G.filter((reward) => reward !== null));
+  if (statistics === undefined) return { advantages_G: rewards_G.map(() => null), mean: null, std: null };
+  const { mean, std } = statistics;
   const advantage = (reward: number) => (std < MIN_STD ? 0 : (reward - mean) / (std + MIN_STD));
   return { advantages_G: rewards_G.map((reward) => (reward === null ? null : advantage(reward))), mean, std };
 }

@@ -1,47 +1,125 @@
-// The first half of a step: which tasks, their rollouts by the policy as it stands, and what these are worth.
+// The first half of a step: which tasks, their rollouts by the policy as it stands, and what these are worth. With the batch filter it
+// goes on in rounds, each of as many tasks as groups are missing.
 import type { Phase } from '../../../api/contract/stages/phase.ts';
-import { batchOf } from '../../data/order.ts';
 import { drawKey } from '../../engine/random/draws.ts';
-import { gradeGroups } from '../grading.ts';
-import { sampleGroups, truncationOf } from '../rollout.ts';
+import { isAccepted, trimmed } from './batch-filter.ts';
+import { standingOf } from './epoch-filter.ts';
+import { missingOf, quotasOf, requestsFor } from './group-request.ts';
+import type { GroupRequest, Quota } from './group-request.ts';
+import { rowOf } from './group.ts';
 import type { GradedGroup } from './group.ts';
 import type { ReinforceOptions } from './reinforce.ts';
+import { sampleRound } from './sample-round.ts';
+import type { Round } from './sample-round.ts';
 
 export interface Gathered {
   readonly groups_P: readonly GradedGroup[];
   readonly time_sample: number;
   readonly time_score: number;
+  /** Times, and what curricula do: what the groups themselves do not tell. */
+  readonly metrics: Readonly<Record<string, number>>;
+  /** Why the stage has no further step. */
+  readonly ended: string | undefined;
 }
 
-export async function gather(
-  { policy, stage, sources, seed, outage }: ReinforceOptions,
-  phase: Phase,
-  step: number,
-): Promise<Gathered> {
-  const source = sources[0]!;
-  const mode = source.mode === 'half_half' ? undefined : source.mode;
-  const started = performance.now();
-  const plan = { seed, stage: stage.name, rows: source.rows.length, size: stage.prompts_per_step };
-  const tasks_P = batchOf(plan, step);
-  const sampling = {
-    rollouts: stage.rollouts,
-    temperature: phase.temperature,
-    maxResponse: phase.max_response,
-    ...truncationOf(phase),
-  };
-  const rollouts_PG = await sampleGroups(
-    policy,
-    tasks_P.map((task) => source.prompts.get(mode)![task]!),
-    sampling,
-    drawKey(seed, `rollouts/${stage.name}`, step),
-  );
-  const sampled = performance.now();
-  const place = { stage: stage.name, step, suite: null };
-  const rows_P = tasks_P.map((task) => source.rows[task]!);
-  const graded_PG = await gradeGroups(source.verifier, rows_P, rollouts_PG, place, outage);
+/** Takes from `lines`, which are the caller's to keep or to drop. */
+export async function gather(options: ReinforceOptions, phase: Phase, step: number): Promise<Gathered> {
+  const { stage, sources, seed, sharesAt } = options;
+  const quotas = quotasOf(sources, sharesAt(step));
+  const key = drawKey(seed, `rollouts/${stage.name}`, step);
+  const filter = stage.filter.type === 'batch' ? stage.filter : undefined;
+  const rounds: Round[] = [];
+  let groups: GradedGroup[] = [];
+  let first = 0;
+  while (sum(missingOf(quotas, groups).map(({ count }) => count)) > 0) {
+    if (rounds.length >= (filter?.most_rounds ?? 1)) break;
+    const requests = nextRequests(options, missingOf(quotas, groups), step, rounds.length);
+    if (requests.length === 0) break;
+    const round = await sampleRound(options, requests, phase, { key, first });
+    rounds.push(round);
+    first += requests.length;
+    groups = [...groups, ...round.groups_P.filter((group) => filter === undefined || isAccepted(group))];
+  }
+  noteVisits(options, groups);
+  const ended = endOf(options, groups, rounds.length);
+  if (ended !== undefined) groups = trimmed(groups);
+  const time = (part: 'time_sample' | 'time_score' | 'time_score_total') =>
+    sum(rounds.map((round) => round[part]));
+  const [time_sample, time_score] = [time('time_sample'), time('time_score')];
   return {
-    groups_P: graded_PG.map((rollouts_G, p) => ({ source, task: tasks_P[p]!, mode, rollouts_G })),
-    time_sample: (sampled - started) / 1000,
-    time_score: (performance.now() - sampled) / 1000,
+    groups_P: groups,
+    time_sample,
+    time_score,
+    metrics: {
+      ...lineMetrics(options),
+      ...(filter === undefined ? {} : filterMetrics(rounds)),
+      ...{ time_sample, time_score, time_score_total: time('time_score_total') },
+    },
+    ended,
   };
 }
+
+function nextRequests(
+  { stage, sources, lines, seed }: ReinforceOptions,
+  missing: readonly Quota[],
+  step: number,
+  round: number,
+): GroupRequest[] {
+  return sources.flatMap((source, i) => {
+    const key = drawKey(seed, `modes/${stage.name}/${source.domain}`, step);
+    return requestsFor(source, lines.lines[i]!, missing, { key, round });
+  });
+}
+
+/** In the order of the batch: of two visits in one step the later one counts. */
+function noteVisits({ stage, sources, lines }: ReinforceOptions, groups: readonly GradedGroup[]): void {
+  if (stage.filter.type !== 'epoch') return;
+  for (const group of groups) {
+    const { source, task, rollouts_G } = group;
+    const standing = standingOf(
+      rollouts_G.map(({ reward }) => reward),
+      source.verifier.maxScore(rowOf(group)),
+    );
+    if (standing !== undefined) lines.lines[sources.indexOf(source)]!.visited(task, standing);
+  }
+}
+
+function endOf(
+  { stage, sources, lines }: ReinforceOptions,
+  groups: readonly GradedGroup[],
+  rounds: number,
+): string | undefined {
+  const wanted = stage.prompts_per_step;
+  if (groups.length === wanted) return undefined;
+  if (stage.filter.type === 'batch')
+    return `the batch filter found ${groups.length} of ${wanted} groups with mixed outcomes in ${rounds} rounds of sampling`;
+  const empty = sources.filter((_, i) => lines.lines[i]!.listed === 0).map(({ domain }) => domain);
+  return `the epoch filter left no task of ${empty.join(', ')}: all were right or all wrong in every rollout`;
+}
+
+/** Of all sources together. */
+function lineMetrics({ stage, sources, lines }: ReinforceOptions): Record<string, number> {
+  if (stage.filter.type !== 'epoch') return {};
+  const active = sum(lines.lines.map(({ listed }) => listed));
+  const tasks = sum(sources.map(({ rows }) => rows.length));
+  return {
+    epoch: Math.min(...lines.lines.map(({ epoch }) => epoch)),
+    active_tasks: active,
+    dropped_tasks: tasks - active,
+  };
+}
+
+/** `reward_sampled` is of all rollouts, of rejected groups too: what passes the filter is no sample of what the policy can do. */
+function filterMetrics(rounds: readonly Round[]): Record<string, number> {
+  const sampled = rounds.flatMap(({ groups_P }) => groups_P);
+  const rewards = sampled.flatMap(({ rollouts_G }) =>
+    rollouts_G.flatMap(({ reward }) => (reward === null ? [] : [reward])),
+  );
+  return {
+    rounds: rounds.length,
+    accepted: sampled.filter(isAccepted).length / sampled.length,
+    reward_sampled: sum(rewards) / rewards.length,
+  };
+}
+
+const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);

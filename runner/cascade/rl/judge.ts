@@ -23,7 +23,7 @@ export type JudgedGroup = Omit<GradedGroup, 'rollouts_G'> & Judgement;
 
 /** In the order given. Rules that look at a batch look at the groups of one source. */
 export function judgeBatch(
-  { length_control }: Pick<ExpandedReinforcedStage, 'length_control'>,
+  { length_control, shaping }: Pick<ExpandedReinforcedStage, 'length_control' | 'shaping'>,
   phase: Phase,
   groups_P: readonly GradedGroup[],
 ): JudgedGroup[] {
@@ -31,7 +31,13 @@ export function judgeBatch(
   for (const source of new Set(groups_P.map((group) => group.source))) {
     const own = groups_P.filter((group) => group.source === source);
     const penalised_PG = applyPenalties(
-      { ...phase, length_control, language_mixing: source.languageMixing },
+      {
+        ...phase,
+        length_control,
+        shaping,
+        language_mixing: source.languageMixing,
+        preferred: source.rewardModel !== undefined,
+      },
       own.map((group) => rowOf(group).prompt),
       own.map(({ rollouts_G }) => rollouts_G),
     );

@@ -1,5 +1,8 @@
-// What changes the rewards of a batch between grading and advantages, in this order: group-relative length control, the overlong
-// policy, and language mixing, which has the last word: else an answer could buy itself out of it by running too long.
+// What changes the rewards of a batch between grading and advantages, in this order: the reward model's bonus, which makes the
+// grader's reward whole; group-relative length control, the overlong policy, and language mixing, which has the last word among
+// penalties: else an answer could buy itself out of it by running too long. Shaping comes after all: their values are published
+// for rewards as graded (a zero among shaped rewards would be the group's mean), and an outlier that one of them makes must not
+// drown the rest.
 // Each is a pure function of the batch. An unscored rollout keeps its null, one that is out of the loss stays out.
 // P: prompts of a step, G: rollouts of a group.
 import type { ExpandedReinforcedStage } from '../../../api/contract/expand.ts';
@@ -12,6 +15,8 @@ import type { Graded } from '../grading.ts';
 import { lengthControl } from './length-control.ts';
 import type { PartLengths } from './length-control.ts';
 import { applyOverlong } from './overlong.ts';
+import { rewardModelBonus } from './reward-model-bonus.ts';
+import { tanhShaped } from './shaping.ts';
 
 /** A graded rollout with the reward that the update sees. */
 export interface Penalised extends Graded {
@@ -22,8 +27,12 @@ export interface Penalised extends Graded {
 }
 
 export interface PenaltyPolicy
-  extends Pick<Phase, 'overlong' | 'max_response'>, Pick<ExpandedReinforcedStage, 'length_control'> {
+  extends
+    Pick<Phase, 'overlong' | 'max_response'>,
+    Pick<ExpandedReinforcedStage, 'length_control' | 'shaping'> {
   readonly language_mixing: LanguageMixing;
+  /** Has a reward model scored the answers beside the grader? */
+  readonly preferred: boolean;
 }
 
 /** The n-th group answers the n-th prompt. */
@@ -35,9 +44,24 @@ export function applyPenalties(
   const plain = graded_PG.map((graded_G) =>
     graded_G.map((graded) => ({ ...graded, inLoss: true, penalties: {} })),
   );
-  const controlled = policy.length_control === 'off' ? plain : plain.map(lengthControlled);
+  const whole = policy.preferred ? plain.map(withBonus) : plain;
+  const controlled = policy.length_control === 'off' ? whole : whole.map(lengthControlled);
   const ended = controlled.map((group) => group.map((rollout) => overlongPenalised(policy, rollout)));
-  return policy.language_mixing === 'off' ? ended : mixingPenalised(policy.language_mixing, prompts_P, ended);
+  const { language_mixing } = policy;
+  const unmixed = language_mixing === 'off' ? ended : mixingPenalised(language_mixing, prompts_P, ended);
+  return policy.shaping === 'off' ? unmixed : unmixed.map(shaped);
+}
+
+function withBonus(group: readonly Penalised[]): Penalised[] {
+  const bonus_G = rewardModelBonus(group);
+  return group.map((rollout, g) =>
+    withReward(rollout, bonus_G[g] === null ? null : rollout.reward! + bonus_G[g]!, 'reward_model'),
+  );
+}
+
+function shaped(group: readonly Penalised[]): Penalised[] {
+  const rewards_G = tanhShaped(group.map(({ reward }) => reward));
+  return group.map((rollout, g) => withReward(rollout, rewards_G[g]!, 'shaping'));
 }
 
 function lengthControlled(group: readonly Penalised[]): Penalised[] {

@@ -1,17 +1,22 @@
-// What tells a working RL run from a broken one: reward, groups without signal, truncation, lengths, unscored share, and
-// the gap between the sampler's and the trainer's log-probabilities.
+// What tells a working RL run from a broken one: reward and its parts, groups without signal, truncation, lengths, unscored share, and
+// the gap between the sampler's and the trainer's log-probabilities; of a batch, of each of its domains, of each of its modes.
+import type { ThinkingMode } from '../../engine/tokenizer/thinking.ts';
+import { splitThinking } from '../../engine/tokenizer/thinking.ts';
+import { askedMode } from '../asked-mode.ts';
+import type { Rollout } from '../rollout.ts';
 import { MIN_STD } from './advantage.ts';
 import type { JudgedGroup } from './judge.ts';
-import type { Rollout } from '../rollout.ts';
+import { partMeans } from './part-means.ts';
 
 const mean = (values: readonly number[]): number =>
   values.reduce((total, value) => total + value, 0) / values.length;
 
 /**
  * `reward` is what the update saw, after every penalty; `reward_graded` what the grader gave. `language_mixing` is the share
- * of rollouts that mix languages, where the stage looks for it; unscored ones are not looked at.
+ * of rollouts that mix languages, where the stage looks for it; unscored ones are not looked at. `response_length` is in tokens,
+ * `thinking_length` and `answer_length` in characters, each of the responses that have such a part.
  */
-export function rolloutMetrics(groups_P: readonly JudgedGroup[]): Record<string, number> {
+function groupMetrics(groups_P: readonly JudgedGroup[]): Record<string, number> {
   const looksForMixing = groups_P.some(({ source }) => source.languageMixing !== 'off');
   const all = groups_P.flatMap(({ rollouts_G }) => rollouts_G);
   const scored = all.filter(({ reward }) => reward !== null);
@@ -25,10 +30,52 @@ export function rolloutMetrics(groups_P: readonly JudgedGroup[]): Record<string,
     invalid: mean(all.map(({ outcome }) => (outcome.status === 'invalid' ? 1 : 0))),
     unscored: 1 - scored.length / all.length,
     response_length: mean(all.map(({ rollout }) => rollout.response.length)),
+    ...partLengths(groups_P),
+    ...partMeans(scored),
     ...(looksForMixing
       ? { language_mixing: mean(scored.map(({ penalties }) => ('language_mixing' in penalties ? 1 : 0))) }
       : {}),
   };
+}
+
+/** In characters; absent where no response has that part. */
+function partLengths(groups_P: readonly JudgedGroup[]): Record<string, number> {
+  const split = groups_P.flatMap(({ rollouts_G, opensThinking = false }) =>
+    rollouts_G.map(({ rollout }) => splitThinking(rollout.text, opensThinking)),
+  );
+  const lengths = (part: 'thinking' | 'answer'): number[] =>
+    split.flatMap((response) => (response[part] === undefined ? [] : [response[part].length]));
+  return Object.fromEntries(
+    (['thinking', 'answer'] as const).flatMap((part) => {
+      const of = lengths(part);
+      return of.length === 0 ? [] : [[`${part}_length`, mean(of)]];
+    }),
+  );
+}
+
+/** Of the whole batch, and of each domain under `DOMAIN.` where there are several. */
+export function rolloutMetrics(groups_P: readonly JudgedGroup[]): Record<string, number> {
+  const domains = [...new Set(groups_P.map(({ source }) => source.domain))];
+  const whole = groupMetrics(groups_P);
+  if (domains.length < 2) return whole;
+  const each = domains.flatMap((domain) =>
+    Object.entries(groupMetrics(groups_P.filter(({ source }) => source.domain === domain))).map(
+      ([key, value]) => [`${domain}.${key}`, value] as const,
+    ),
+  );
+  return { ...whole, ...Object.fromEntries(each) };
+}
+
+/** Of each mode by itself; undefined where a batch is all in one. */
+export function modeMetrics(
+  groups_P: readonly JudgedGroup[],
+): Partial<Record<ThinkingMode, Record<string, number>>> | undefined {
+  const modes = [...new Set(groups_P.map(({ mode }) => mode))];
+  if (modes.length < 2) return undefined;
+  const asked = [...new Set(modes.map(askedMode))];
+  return Object.fromEntries(
+    asked.map((mode) => [mode, groupMetrics(groups_P.filter((group) => askedMode(group.mode) === mode))]),
+  );
 }
 
 /**

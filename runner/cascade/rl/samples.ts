@@ -1,17 +1,29 @@
-// Which rollouts of a step are kept to be looked at: evenly spread over the batch, so that several groups are seen.
+// Which rollouts of a step are kept to be looked at: evenly spread over domains, modes and the groups of each.
 import { askedMode } from '../asked-mode.ts';
 import type { StepSample } from '../stage-run.ts';
 import { rowOf } from './group.ts';
 import type { Judged, JudgedGroup } from './judge.ts';
 
-/** `count` rollouts at most. One task may have several groups in a step: rollouts are numbered within their group. */
+/**
+ * `count` rollouts at most, in the order of the batch. One task may have several groups in a step: rollouts are numbered within
+ * their group.
+ */
 export function chooseSamples(groups_P: readonly JudgedGroup[], count: number): StepSample[] {
   const all = groups_P.flatMap((group) => group.rollouts_G.map((judged, g) => ({ group, judged, g })));
-  const stride = Math.max(1, all.length / Math.max(1, count));
-  return Array.from({ length: Math.min(count, all.length) }, (_, i) => {
-    const { group, judged, g } = all[Math.floor(i * stride)]!;
-    return sample(group, judged, g);
+  const kinds = [...new Set(groups_P.map(kindOf))];
+  const chosen = kinds.flatMap((kind, k) => {
+    const own = all.filter(({ group }) => kindOf(group) === kind);
+    const share = Math.floor((count + kinds.length - 1 - k) / kinds.length);
+    return spread(own, share);
   });
+  return all.filter((one) => chosen.includes(one)).map(({ group, judged, g }) => sample(group, judged, g));
+}
+
+const kindOf = ({ source, mode }: JudgedGroup): string => `${source.domain}/${askedMode(mode)}`;
+
+function spread<One>(all: readonly One[], count: number): One[] {
+  const stride = Math.max(1, all.length / Math.max(1, count));
+  return Array.from({ length: Math.min(count, all.length) }, (_, i) => all[Math.floor(i * stride)]!);
 }
 
 function sample(

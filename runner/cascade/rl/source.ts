@@ -8,6 +8,7 @@ import type { ThinkingMode } from '../../engine/tokenizer/thinking.ts';
 import { createGrader } from '../../rewards/grade.ts';
 import type { Means } from '../../rewards/means.ts';
 import type { Verifier } from '../../rewards/verifier.ts';
+import { withPreference } from '../../rewards/with-preference.ts';
 import type { Policy } from '../policy.ts';
 import { roomyPrompts } from '../prompt.ts';
 import type { Datasets } from '../run.ts';
@@ -22,6 +23,13 @@ export interface Source extends TaskSource {
 /** The modes of a source's prompts. */
 export const modesOf = ({ mode }: Pick<TaskSource, 'mode'>): readonly (ThinkingMode | undefined)[] =>
   mode === 'half_half' ? ['thinking', 'non_thinking'] : [mode];
+
+/** The source's grader and, beside it, the reward model that the source names. */
+function verifierOf({ grader, rewardModel }: TaskSource, means: Means): Verifier {
+  const verifier = createGrader(grader, means);
+  if (rewardModel === undefined) return verifier;
+  return withPreference(verifier, createGrader({ type: 'preference', model: rewardModel }, means));
+}
 
 /** Throws DataError naming the row that has no room for a response. */
 export function openSources(
@@ -39,7 +47,7 @@ export function openSources(
     return {
       ...source,
       rows,
-      verifier: createGrader(source.grader, means),
+      verifier: verifierOf(source, means),
       prompts: new Map(modesOf(source).map((mode) => [mode, promptsIn(mode)])),
     };
   });

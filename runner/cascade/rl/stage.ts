@@ -7,8 +7,11 @@ import type { Policy } from '../policy.ts';
 import type { Datasets } from '../run.ts';
 import type { StageRun } from '../stage-run.ts';
 import { phaseAt } from './phase-at.ts';
+import { Reference } from './reference.ts';
 import { reinforce } from './reinforce.ts';
+import { sharesOf } from './shares.ts';
 import { openSources } from './source.ts';
+import { lineOptionsOf, TaskLines } from './task-lines.ts';
 
 export interface ReinforcedOptions extends Grading {
   readonly seed: number;
@@ -24,9 +27,26 @@ export function reinforcedStage(
 ): StageRun {
   const phases = phasesOf(stage);
   const sources = openSources(policy, stage, data, options.means);
+  const sharesAt = sharesOf(sources, stage.prompts_per_step);
+  const lineOptions = lineOptionsOf(stage, sources, options.seed);
+  const reference = stage.kl > 0 ? new Reference(policy.learner) : undefined;
+  const fixed = { policy, stage, sources, phases, sharesAt, reference, ...options };
+  let lines = TaskLines.first(lineOptions);
   return {
     steps: stepsOf(stage),
     phaseOf: (step) => phaseAt(phases, step).index,
-    step: (step) => reinforce({ policy, stage, sources, phases, ...options }, step),
+    async begin(carried) {
+      if (carried !== undefined) lines = TaskLines.from(lineOptions, carried.state);
+      await reference?.open(carried);
+    },
+    async step(step) {
+      // A step that rewards stayed away from has taken no task.
+      const taken = lines.copy();
+      const result = await reinforce({ ...fixed, lines: taken }, step);
+      lines = taken;
+      return result;
+    },
+    carried: () => ({ state: lines.state, ...reference?.carried }),
+    end: () => reference?.close(),
   };
 }

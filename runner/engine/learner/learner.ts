@@ -15,6 +15,8 @@ import { LossScale } from '../optimizer/loss-scale.ts';
 import type { LossScaleState } from '../optimizer/loss-scale.ts';
 import { Scope } from '../ort/scope.ts';
 import type { Runtime } from '../ort/runtime.ts';
+import { frozen } from './frozen.ts';
+import type { Frozen } from './frozen.ts';
 import { headOf } from './head-definition.ts';
 import type { WeightedSequence } from './micro-batches.ts';
 import type { ParameterSet } from './parameter-set.ts';
@@ -22,6 +24,7 @@ import { ParameterStore } from './parameter-store.ts';
 import { Passes } from './passes.ts';
 import type { PassOptions } from './passes.ts';
 import { sequenceValues } from './sequence-values.ts';
+import type { SequenceValues } from './sequence-values.ts';
 import { tokenScores } from './token-scores.ts';
 import type { Scores } from './token-scores.ts';
 
@@ -56,6 +59,7 @@ export interface LearnerState {
 
 export class Learner implements Disposable {
   readonly config: DecoderConfig;
+  readonly #runtime: Runtime;
   readonly #store: ParameterStore;
   readonly #optimizer: AdamW;
   readonly #passes: Passes;
@@ -63,12 +67,14 @@ export class Learner implements Disposable {
   #lossScale: LossScale | undefined;
 
   private constructor(
+    runtime: Runtime,
     config: DecoderConfig,
     store: ParameterStore,
     optimizer: AdamW,
     passes: Passes,
     scope: Scope,
   ) {
+    this.#runtime = runtime;
     this.config = config;
     this.#store = store;
     this.#optimizer = optimizer;
@@ -94,7 +100,7 @@ export class Learner implements Disposable {
       );
       const optimizer = scope.own(await AdamW.create(runtime, store.optimized()));
       const passes = scope.own(new Passes(runtime, config, store, headOf(config, form), options));
-      return new Learner(config, store, optimizer, passes, scope);
+      return new Learner(runtime, config, store, optimizer, passes, scope);
     } catch (error) {
       scope[Symbol.dispose]();
       throw error;
@@ -145,14 +151,14 @@ export class Learner implements Disposable {
 
   /** Values [N] at the last tokens of N sequences, of a model with a scalar head. No gradient is touched. */
   async values(sequences: readonly Int32Array[]): Promise<Float32Array> {
-    return await sequenceValues(this.#passes, sequences);
+    return (await sequenceValues(this.#passes, sequences)).values_N;
   }
 
   /**
    * The same, and adds the gradient of a loss whose derivatives by the values are `cotangents` [N]. Where these depend on
    * the values, `values` gives them first.
    */
-  async valuesBackward(sequences: readonly Int32Array[], cotangents: Float32Array): Promise<Float32Array> {
+  async valuesBackward(sequences: readonly Int32Array[], cotangents: Float32Array): Promise<SequenceValues> {
     return await sequenceValues(this.#passes, sequences, this.#scaled(cotangents));
   }
 
@@ -220,6 +226,21 @@ export class Learner implements Disposable {
   async namedAdapters(): Promise<Weights | undefined> {
     const { adapters } = this.#store;
     return adapters && namedViews(adapters.layout, await adapters.read());
+  }
+
+  /**
+   * The model as it stands or, given what is trained as it stood then (weights or adapters by name), as it stood: it scores
+   * with this learner's precision and within its budgets, so that what has not changed scores the same.
+   */
+  async freeze(trained?: Weights): Promise<Frozen> {
+    const { form } = this.#store;
+    const model = {
+      config: this.config,
+      form,
+      weights: form.lora === undefined ? (trained ?? (await this.namedWeights())) : await this.namedWeights(),
+      adapters: form.lora && (trained ?? (await this.namedAdapters())),
+    };
+    return await frozen(this.#runtime, model, this.#passes.budget);
   }
 
   /** Gradients so far by name of what is trained, for tests and reports: on the cpu live views. */

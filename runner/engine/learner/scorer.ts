@@ -3,6 +3,7 @@
 
 import type { DecoderConfig } from '../models/config.ts';
 import type { Weights } from '../models/initialize.ts';
+import type { HalfOperands } from '../ops/half-operands.ts';
 import { Scope } from '../ort/scope.ts';
 import type { Runtime } from '../ort/runtime.ts';
 import { headOf } from './head-definition.ts';
@@ -14,6 +15,11 @@ import type { PassOptions } from './passes.ts';
 import { sequenceValues } from './sequence-values.ts';
 import { tokenScores } from './token-scores.ts';
 import type { Scores } from './token-scores.ts';
+
+export interface ScorerOptions extends PassOptions {
+  /** As a learner's: what products with weights round their operands to. */
+  readonly operands?: HalfOperands | undefined;
+}
 
 export class Scorer implements Disposable {
   readonly config: DecoderConfig;
@@ -33,12 +39,13 @@ export class Scorer implements Disposable {
     runtime: Runtime,
     config: DecoderConfig,
     weights: Weights,
-    options: PassOptions = {},
+    { operands, ...options }: ScorerOptions = {},
   ): Promise<Scorer> {
     const scope = new Scope();
     try {
-      const store = scope.own(await ParameterStore.create(runtime, config, weights, { frozen: true }));
-      const passes = scope.own(new Passes(runtime, config, store, headOf(config), options));
+      const form = { operands };
+      const store = scope.own(await ParameterStore.create(runtime, config, weights, { frozen: true, form }));
+      const passes = scope.own(new Passes(runtime, config, store, headOf(config, form), options));
       return new Scorer(config, store, passes, scope);
     } catch (error) {
       scope[Symbol.dispose]();
@@ -61,7 +68,7 @@ export class Scorer implements Disposable {
 
   /** Values [N] at the last tokens of N sequences, of a model with a scalar head. */
   async values(sequences: readonly Int32Array[]): Promise<Float32Array> {
-    return await sequenceValues(this.#passes, sequences);
+    return (await sequenceValues(this.#passes, sequences)).values_N;
   }
 
   [Symbol.dispose](): void {

@@ -1,9 +1,16 @@
 // The scalar head's value of whole sequences, at their last token: what a reward model says of them.
 
 import type { HeadRows, HeadResult } from './head.ts';
+import type { LengthPlan } from './memory-plan.ts';
 import type { MicroBatch } from './micro-batches.ts';
 import type { Passes } from './passes.ts';
 import { lastRows } from './scored-rows.ts';
+
+export interface SequenceValues {
+  readonly values_N: Float32Array;
+  /** How the sequences were run, by padded length. */
+  readonly plan: readonly LengthPlan[];
+}
 
 /**
  * Values [N] of N sequences. With `cotangents` [N] the gradient of the sum of cotangents * values is added. `passes` must
@@ -13,7 +20,7 @@ export async function sequenceValues(
   passes: Passes,
   sequences: readonly Int32Array[],
   cotangents?: Float32Array,
-): Promise<Float32Array> {
+): Promise<SequenceValues> {
   passes.expectHead('scalar head', 'values of sequences');
   if (cotangents !== undefined && cotangents.length !== sequences.length)
     throw new Error(`${sequences.length} sequences have ${cotangents.length} cotangents`);
@@ -28,6 +35,6 @@ export async function sequenceValues(
     weights_T: new Float32Array(tokens_T.length),
   }));
   const rowsOf = (microBatch: MicroBatch): HeadRows => lastRows(microBatch, given);
-  await passes.run(weighted, { scalars: {}, rowsOf, take }, cotangents !== undefined);
-  return values_N;
+  const plan = await passes.run(weighted, { scalars: {}, rowsOf, take }, cotangents !== undefined);
+  return { values_N, plan };
 }

@@ -15,8 +15,8 @@ export const finalNormName = 'model.norm.weight';
 export const scoreName = 'score.weight';
 
 /** The tensor that makes logits: the embedding itself where the two are tied. */
-export function headName(config: DecoderConfig): string {
-  return config.tieWordEmbeddings ? embeddingName : 'lm_head.weight';
+export function headName({ tieWordEmbeddings }: Pick<DecoderConfig, 'tieWordEmbeddings'>): string {
+  return tieWordEmbeddings ? embeddingName : 'lm_head.weight';
 }
 
 const matrixRoles = {

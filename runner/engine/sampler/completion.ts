@@ -51,6 +51,13 @@ export interface JoiningRequest extends SampleRequest {
 }
 
 export interface Sampler extends Disposable {
-  /** Completions in the order of the requests, whatever order they ran in. */
-  generate(requests: readonly SampleRequest[], options: SampleOptions): Promise<Completion[]>;
+  /**
+   * Completions in the order of the requests, whatever order they ran in; `onCompletion` is told each, with its place, as soon
+   * as it is there, while others are still being decoded. What it throws ends the call.
+   */
+  generate(
+    requests: readonly SampleRequest[],
+    options: SampleOptions,
+    onCompletion?: (index: number, completion: Completion) => void,
+  ): Promise<Completion[]>;
 }

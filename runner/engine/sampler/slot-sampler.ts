@@ -29,7 +29,11 @@ export class SlotSampler implements Sampler {
     this.#weights = samplerWeights(model);
   }
 
-  async generate(requests: readonly SampleRequest[], options: SampleOptions): Promise<Completion[]> {
+  async generate(
+    requests: readonly SampleRequest[],
+    options: SampleOptions,
+    onCompletion?: (index: number, completion: Completion) => void,
+  ): Promise<Completion[]> {
     if (requests.length === 0) return [];
     checkOptions(options, this.#config.vocabSize);
     requests.forEach((request, i) => this.#check(request, i));
@@ -45,7 +49,10 @@ export class SlotSampler implements Sampler {
     const waiting = requests
       .map((request, i): JoiningRequest => ({
         ...request,
-        onEnd: (completion) => (completions[i] = completion),
+        onEnd: (completion) => {
+          completions[i] = completion;
+          onCompletion?.(i, completion);
+        },
       }))
       .reverse();
     await new SlotRun(programs, options, powerOfTwoAbove(waiting.length), () => waiting.pop()).run();

@@ -2,7 +2,7 @@
 // between them, so the model's code has nothing of the verdict within reach. ADR 0016.
 import { z } from 'zod';
 import type { CodeLanguage } from '../../../api/contract/grader.ts';
-import type { CodeRow, IoPair } from '../../../api/contract/task.ts';
+import type { CodeTests, IoPair, TestedCode } from '../../../api/contract/task.ts';
 import type { Reward } from '../reward.ts';
 import { invalid, scored } from '../reward.ts';
 import type { Conversation, Run, Sandbox } from '../sandbox/sandbox.ts';
@@ -30,7 +30,7 @@ export const callOf = ({ input, output }: IoPair): Call => ({
   result: JSON.parse(output),
 });
 
-const testsOf = (tests: CodeRow['tests']): Pick<JudgeSettings, 'tests' | 'calls'> => {
+const testsOf = (tests: CodeTests): Pick<JudgeSettings, 'tests' | 'calls'> => {
   if (typeof tests === 'string') return { tests: [tests] };
   const calls = tests.flatMap((test) => (typeof test === 'string' ? [] : [callOf(test)]));
   return calls.length > 0 ? { calls } : { tests: tests.filter((test) => typeof test === 'string') };
@@ -39,7 +39,7 @@ const testsOf = (tests: CodeRow['tests']): Pick<JudgeSettings, 'tests' | 'calls'
 export async function functionTestReward(
   sandbox: Sandbox,
   language: CodeLanguage,
-  row: CodeRow,
+  row: TestedCode,
   answer: AnswerCode,
 ): Promise<Reward> {
   const settings = {

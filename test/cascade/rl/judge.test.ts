@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Graded } from '../../../runner/cascade/grading.ts';
 import { judge as judgePenalised } from '../../../runner/cascade/rl/judge.ts';
-import { tokenMean } from '../../../runner/cascade/objective.ts';
+import { ascentWeights } from '../../../runner/cascade/objective.ts';
 import { applyPenalties } from '../../../runner/cascade/rl/penalties.ts';
 import type { PenaltyPolicy } from '../../../runner/cascade/rl/penalties.ts';
 
@@ -23,11 +23,18 @@ const graded = (reward: number | null, { tokens = 4, truncated = false } = {}): 
 
 const judge = (stage: Pick<PenaltyPolicy, 'overlong' | 'max_response'>, group: readonly Graded[]) =>
   judgePenalised(
-    applyPenalties({ ...stage, language_mixing: 'off', length_control: 'off' }, [''], [group])[0]!,
+    applyPenalties(
+      { ...stage, language_mixing: 'off', length_control: 'off', shaping: 'off', preferred: false },
+      [''],
+      [group],
+    )[0]!,
   );
 const advantages = (group: ReturnType<typeof judge>) => group.rollouts_G.map(({ advantage }) => advantage);
 const weightsOf = (group: ReturnType<typeof judge>) =>
-  tokenMean(group.rollouts_G.map(({ rollout, advantage }) => ({ ...rollout, advantage })));
+  ascentWeights(
+    'token_mean',
+    group.rollouts_G.map(({ rollout, advantage }) => ({ ...rollout, advantage })),
+  );
 
 describe('judge', () => {
   it('filter: a truncated rollout stays in mean and std and leaves loss and N alike', () => {

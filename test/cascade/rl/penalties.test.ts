@@ -30,6 +30,8 @@ const off: PenaltyPolicy = {
   max_response: 10,
   language_mixing: 'off',
   length_control: 'off',
+  shaping: 'off',
+  preferred: false,
 };
 const prompts = ['What is 2 + 2?', 'What is 1 + 3?'];
 const place = { task: 0, mode: undefined };

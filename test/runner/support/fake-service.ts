@@ -12,7 +12,7 @@ import {
   errandFinishRequest,
   errandHeartbeatRequest,
 } from '../../../api/contract/errand.ts';
-import type { Claim, Outcome } from '../../../api/contract/runner.ts';
+import type { Claim, HeartbeatAction, Outcome } from '../../../api/contract/runner.ts';
 import {
   PROTOCOL_VERSION,
   checkpointRequest,
@@ -61,7 +61,7 @@ export class FakeService {
   instead: (route: Route, body: unknown) => Answer | undefined = () => undefined;
   /** Does what is asked, then breaks the connection in place of an answer. */
   loseAnswer: (route: Route, body: unknown) => boolean = () => false;
-  action: 'continue' | 'cancel' = 'continue';
+  action: HeartbeatAction = 'continue';
   leaseMs = 3_000;
   heartbeatMs = 50;
   #server: Server | undefined;

@@ -14,11 +14,13 @@ const send = (message: FromTrainer): void => void process.send?.(message);
 const stage = 'sft';
 const steps = 4;
 const committed = new Map<string, () => void>();
+let pauseAsked = false;
 
 process.on('disconnect', () => process.exit(1));
 process.on('message', (message: ToTrainer) => {
   if (message.type === 'start') void scripts[message.claim.spec.name ?? '']!(message);
-  else committed.get(message.dir)?.();
+  else if (message.type === 'snapshot_done') committed.get(message.dir)?.();
+  else pauseAsked = true;
 });
 
 function step(number: number): void {
@@ -131,6 +133,14 @@ const scripts: Readonly<Record<string, (start: StartMessage) => Promise<void>>> 
   async alive() {
     step(1);
     await forever();
+  },
+  /** Keeps a snapshot when it is asked to pause. */
+  async pausing(start) {
+    tellPids();
+    step(1);
+    while (!pauseAsked) await delay(20);
+    await snapshot(start, 1, Number(process.env['SCRIPT_MEGABYTES'] ?? 0));
+    exitWith({ type: 'paused' });
   },
   /** Ignores SIGTERM and has children that do, too. */
   async stubborn() {

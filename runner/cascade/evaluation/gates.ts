@@ -1,0 +1,82 @@
+// The gates after a stage: all of them are looked at and told of, then the first that fired and that nobody has passed ends the run.
+// They look at evaluations alone, which a resumed run repeats or has in its checkpoint: it decides alike.
+import type { ExpandedSpec } from '../../../api/contract/expand.ts';
+import type { Gate } from '../../../api/contract/gate.ts';
+import { RewardUnavailable } from '../outage.ts';
+import type { Host } from '../run.ts';
+import { lookAtGate, sinceOf } from './gate.ts';
+import type { Look } from './gate.ts';
+import type { Matrix } from './matrix.ts';
+import type { Measured } from './measured.ts';
+
+/** A gate fired: the run ends here, and what becomes of the job the gate says. */
+export class GateFailed extends Error {
+  override readonly name = 'GateFailed';
+  /** Of the spec's gates, from 0. */
+  readonly gate: number;
+
+  constructor(gate: number, message: string) {
+    super(message);
+    this.gate = gate;
+  }
+}
+
+export interface Gates {
+  readonly spec: ExpandedSpec;
+  readonly host: Pick<Host, 'emit'>;
+  readonly matrix: Pick<Matrix, 'evaluations'>;
+  /** Gates that have paused the run before, and whose pause somebody has ended. */
+  readonly passed: readonly number[];
+}
+
+/** Throws GateFailed; RewardUnavailable where a gate has nothing to look at. */
+export function lookAtGates(gates: Gates, after: string, now: readonly Measured[]): void {
+  const { spec, host, matrix, passed } = gates;
+  const view = { now, history: matrix.evaluations, seed: spec.seed };
+  const fired = spec.gates.flatMap((gate, index) => {
+    if (gate.after !== after) return [];
+    const look = lookAtGate(gate, view);
+    if (look === undefined) throw new RewardUnavailable(nothingToSee(index, gate));
+    const result = !look.fires ? 'held' : passed.includes(index) ? 'passed' : 'fired';
+    const { value, low, high, limit } = look;
+    host.emit({
+      type: 'gate',
+      gate: index,
+      after,
+      metric: gate.require.metric,
+      value,
+      low,
+      high,
+      limit,
+      result,
+    });
+    return result === 'fired' ? [{ gate, index, look }] : [];
+  });
+  // One that fails the job first: nobody is asked to resume what cannot go on.
+  const first = fired.find(({ gate }) => gate.otherwise === 'fail') ?? fired[0];
+  if (first !== undefined) throw new GateFailed(first.index, whatFired(first.index, first.gate, first.look));
+}
+
+const nothingToSee = (index: number, { after, require }: Gate): string =>
+  `gate ${index} after ${after} has nothing to look at: no task of ${require.metric} could be scored` +
+  (require.drop_at_most === undefined ? '' : ` both now and after ${require.since ?? 'initial'}`) +
+  '. Mend the grader, then resume the job';
+
+function whatFired(index: number, gate: Gate, { value, low, high, limit, tasks }: Look): string {
+  const { after, require, otherwise } = gate;
+  const { metric, confidence, drop_at_most } = require;
+  const isLoss = metric.endsWith('.loss');
+  const interval = `${shown(low)} to ${shown(high)} at ${100 * confidence} %, ${tasks} tasks`;
+  const level = isLoss ? `more than at most ${limit}` : `less than at_least ${limit}`;
+  const what =
+    drop_at_most === undefined
+      ? `${metric} is ${shown(value)} (${interval}), ${level}`
+      : `${metric} is worse by ${shown(value)} (${interval}) than after ${sinceOf(gate)}, more than drop_at_most ${limit}`;
+  const goOn =
+    otherwise === 'fail'
+      ? 'The gate says that the job fails then; its checkpoints are kept, and other jobs can start from them'
+      : 'To go on all the same, resume the job: that passes this gate once. Else cancel it; its checkpoints are kept';
+  return `gate ${index} after ${after}: ${what}. ${goOn}`;
+}
+
+const shown = (value: number): string => value.toFixed(4);

@@ -1,0 +1,63 @@
+// One round of a step: rollouts of the tasks asked for, by the policy as it stands, each graded from the moment it is complete while
+// the others are still being decoded. Nothing of it outlives the round: no reward is ever of another policy.
+import { isDeterministic } from '../../rewards/deterministic.ts';
+import { BatchGrading } from '../batch-grading.ts';
+import { promptOpensThinking } from '../prompt.ts';
+import { sampleGroups, truncationOf } from '../rollout.ts';
+import type { DrawKey } from '../../engine/random/draws.ts';
+import type { Phase } from '../../../api/contract/stages/phase.ts';
+import { rowOf } from './group.ts';
+import type { GradedGroup } from './group.ts';
+import type { GroupRequest } from './group-request.ts';
+import type { ReinforceOptions } from './reinforce.ts';
+
+export interface Round {
+  /** In the order of the requests. */
+  readonly groups_P: readonly GradedGroup[];
+  /** Until the last token. */
+  readonly time_sample: number;
+  /** What grading took beyond that. */
+  readonly time_score: number;
+  /** Seconds in which at least one answer was being graded. */
+  readonly time_score_total: number;
+}
+
+/** `first`: prompts that this step has sampled before. Throws RewardUnavailable, Diverged. */
+export async function sampleRound(
+  { policy, stage, outage }: Pick<ReinforceOptions, 'policy' | 'stage' | 'outage'>,
+  requests_P: readonly GroupRequest[],
+  phase: Phase,
+  { key, first }: { readonly key: DrawKey; readonly first: number },
+): Promise<Round> {
+  const started = performance.now();
+  const grading = new BatchGrading({ stage: stage.name, step: key.step, suite: null }, outage);
+  const prompts_P = requests_P.map(({ source, mode, task }) => source.prompts.get(mode)![task]!);
+  const sampling = {
+    rollouts: stage.rollouts,
+    temperature: phase.temperature,
+    maxResponse: phase.max_response,
+    ...truncationOf(phase),
+  };
+  await sampleGroups(policy, prompts_P, sampling, key, {
+    first,
+    onRollout(rollout, p, g) {
+      const { source, task } = requests_P[p]!;
+      const once = isDeterministic(source.grader) && source.rewardModel === undefined;
+      const sameAs = once ? JSON.stringify([source.domain, task, rollout.text]) : undefined;
+      const grade = () => source.verifier.grade(rowOf({ source, task }), rollout.text);
+      grading.begin(p, g, { rollout, grade, sameAs });
+    },
+  });
+  const sampled = performance.now();
+  const graded_PG = await grading.end();
+  return {
+    groups_P: requests_P.map((request, p) => ({
+      ...request,
+      opensThinking: promptOpensThinking(policy.tokenizer, prompts_P[p]!),
+      rollouts_G: graded_PG[p]!,
+    })),
+    time_sample: (sampled - started) / 1000,
+    time_score: (performance.now() - sampled) / 1000,
+    time_score_total: grading.busySeconds,
+  };
+}

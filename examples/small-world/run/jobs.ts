@@ -8,7 +8,7 @@ import type { SpecFile } from '../../../cli/submit/spec-file.ts';
 import { submitSpec } from '../../../cli/submit/submit.ts';
 import { UserError } from '../../../cli/user-error.ts';
 import { endLine, followEvents } from '../../../cli/watch/follow.ts';
-import { cascadeSpec, rewardModelSpec, wantsRewardModel } from './specs.ts';
+import { backboneSpec, cascadeSpec, rewardModelSpec, wantsBackbone, wantsRewardModel } from './specs.ts';
 import type { WorldFiles } from './specs.ts';
 
 /** What every job of a run needs. */
@@ -35,7 +35,14 @@ export const seededOf = ({ seed, run }: Run, part: string) => ({
 export async function rewardModelOf(run: Run): Promise<string | undefined> {
   if (!wantsRewardModel(run.world)) return undefined;
   const seeded = seededOf(run, 'reward-model');
-  const job = await succeeded(run, seeded.labels, () => rewardModelSpec(run.world, seeded));
+  const backbone = wantsBackbone(run.world) ? await backboneOf(run) : undefined;
+  const job = await succeeded(run, seeded.labels, () => rewardModelSpec(run.world, seeded, backbone));
+  return (await chooseCheckpoint(run.client, job)).id;
+}
+
+async function backboneOf(run: Run): Promise<string> {
+  const seeded = seededOf(run, 'backbone');
+  const job = await succeeded(run, seeded.labels, () => backboneSpec(run.world, seeded));
   return (await chooseCheckpoint(run.client, job)).id;
 }
 

@@ -31,17 +31,28 @@ const examples = resolve(import.meta.dirname, '../..');
 /** Those of the repository, or another cascade of the same world. */
 export const worldFiles = (cascade = join(examples, 'small-world.json')): WorldFiles => ({
   cascade: resolve(cascade),
-  rewardModel: resolve(cascade.replace(/\.json$/, '-reward-model.json')),
+  rewardModel: resolve(cascade.replace(/\.json$/, '-rewards.json')),
 });
 
 /** Whether the cascade scores with a reward model that is to be trained first. */
 export const wantsRewardModel = ({ cascade }: WorldFiles): boolean =>
   readFileSync(cascade, 'utf8').includes(unknownCheckpoint);
 
-export function rewardModelSpec({ rewardModel }: WorldFiles, seeded: Seeded): SpecFile {
+/** `backbone`: the checkpoint that it begins with, where its spec names none. */
+export function rewardModelSpec({ rewardModel }: WorldFiles, seeded: Seeded, backbone?: string): SpecFile {
   if (!existsSync(rewardModel))
     throw new UserError(`there is no ${rewardModel}, the job that trains the reward model of the cascade`);
-  return checkedSpec(withSeed(jsonOf(rewardModel), seeded), rewardModel);
+  return checkedSpec(withSeed(jsonOf(rewardModel, backbone), seeded), rewardModel);
+}
+
+export const wantsBackbone = ({ rewardModel }: WorldFiles): boolean =>
+  existsSync(rewardModel) && readFileSync(rewardModel, 'utf8').includes(unknownCheckpoint);
+
+/** The cascade's first stage as a job of its own: what it ends with is the backbone of the reward model. */
+export function backboneSpec({ cascade }: WorldFiles, seeded: Seeded): SpecFile {
+  const { name, model, stages } = jsonOf(cascade);
+  const [stage] = stages as Json[];
+  return checkedSpec({ type: 'sft', name: `${String(name)}-backbone`, ...seeded, model, stage }, cascade);
 }
 
 export const cascadeSpec = ({ cascade }: WorldFiles, seeded: Seeded, rewardModel?: string): SpecFile =>

@@ -16,7 +16,7 @@ import { withOneMachine } from '../../cli/serve/one-machine.ts';
 import { refuseForeignServices } from '../../cli/serve/own-services.ts';
 import type { HeldOut } from '../../examples/small-world/report/comparison.ts';
 import { matrixTable, withEvaluations } from '../../examples/small-world/report/matrix.ts';
-import { eventsOf, recordOfJob } from '../../examples/small-world/run/history.ts';
+import { recordOfJob } from '../../examples/small-world/run/history.ts';
 import type { Run } from '../../examples/small-world/run/jobs.ts';
 import { rewardModelOf, seededOf, succeeded, trainedCascade } from '../../examples/small-world/run/jobs.ts';
 import { heldOutSpec, worldFiles } from '../../examples/small-world/run/specs.ts';
@@ -64,11 +64,11 @@ async function stageEnds({ client }: Run, job: string): Promise<Checkpoint[]> {
   return [...ends.values()].sort((a, b) => a.stage_index - b.stage_index);
 }
 
+/** With the values of single tasks. */
 async function cellsOf({ client }: Run, job: string): Promise<HeldOut['cells']> {
-  const bodies = (await eventsOf(client, job)).map(({ body }) => body);
-  const last = bodies.filter((body) => body.type === 'evaluation').at(-1);
-  if (last === undefined) throw new Error(`${job} ended without an evaluation`);
-  return last.cells;
+  const { data } = await client.evaluations(job, { values: 'true' });
+  if (data.length === 0) throw new Error(`${job} ended without an evaluation`);
+  return data;
 }
 
 /** From its first claim to its end; where it was interrupted, the time in between is in it. */

@@ -45,7 +45,7 @@ interface Step {
 
 /** Options of devices are ignored. */
 export async function cascadeBench({ threads, small }: EngineBenchOptions): Promise<BenchResult[]> {
-  const { spec, data } = smallWorld(small ? { sft: 20, reinforced: 6 } : { sft: 150, reinforced: 22 });
+  const { spec, data } = smallWorld(small ? { sft: 20, reinforced: 6 } : { sft: 120, reinforced: 22 });
   const steps = await stepsOf(spec, data, threads);
   return spec.stages.slice(1).flatMap((stage) => {
     if (!('rollouts' in stage)) throw new Error('internal: an RL stage has rollouts');
@@ -125,7 +125,8 @@ function hostOf(learner: Learner, folder: string, steps: Step[]): Host {
     const now = performance.now();
     if (entry.type === 'step' || entry.type === 'step_skipped')
       steps.push({ ...entry, seconds: (now - last) / 1000 });
-    last = now;
+    // How a step cuts its batches is told just before the step itself.
+    if (entry.type !== 'micro_batches') last = now;
   };
   return {
     clock: { now: () => performance.now(), wait: () => Promise.reject(new Error('a grader is away')) },
@@ -155,7 +156,9 @@ function smallWorld({ sft, reinforced }: Counts): { spec: ExpandedSpec; data: Da
   tokenizer.uri = join(examples, tokenizer.uri);
   posted.stages = posted.stages
     .filter(({ kind }) => ['sft', 'math', 'code'].includes(kind))
-    .map((stage) => ({ ...stage, steps: stage.kind === 'sft' ? sft : reinforced }));
+    .map((stage) =>
+      stage.kind === 'sft' ? { ...stage, batch: 64, steps: sft } : { ...stage, steps: reinforced },
+    );
   delete posted.evaluate;
   const spec = jobSpec.parse({ ...posted, checkpoints: { every_steps: 10 } });
   const references = dataReferences(spec);

@@ -3,20 +3,25 @@
 SHELL = /bin/sh
 SETUP = . ./infra/setup.sh
 .DEFAULT_GOAL = help
-.PHONY: help demo test bench lint accept-digits accept-kills gpu-bundle clean
+.PHONY: help demo small-world test bench lint accept-digits accept-kills accept-small-world gpu-bundle clean
 
 help:
 	@echo 'make demo            start everything on this machine, train the example, show it (about 5 minutes)'
+	@echo 'make small-world     the whole cascade on five small domains, with a report (about 15 minutes); SEED=2 picks a seed'
 	@echo 'make test            types, lint and all tests (at most 15 minutes on 2 cores)'
 	@echo 'make lint            types, lint and the size report'
 	@echo 'make bench           the benches listed in docs/bench.md; BENCH="engine --json" picks one'
 	@echo 'make accept-digits   the long acceptance run on digit completion (about 15 minutes)'
 	@echo 'make accept-kills    a cascade whose processes are killed at random, against an undisturbed one (about 10 minutes)'
+	@echo 'make accept-small-world  three seeds of the small world and their held-out tasks (about 2 hours, resumable)'
 	@echo 'make gpu-bundle      one archive that tests and measures WebGPU on a machine with a GPU (docs/gpu.md)'
 	@echo 'make clean           remove what set-up and runs left in the clone'
 
 demo:
 	@$(SETUP) && exec node cli/millrace.ts demo
+
+small-world:
+	@$(SETUP) && exec node examples/small-world/run.ts --seed "$(SEED)"
 
 test:
 	@exec sh infra/test.sh
@@ -32,6 +37,9 @@ accept-digits:
 
 accept-kills:
 	@$(SETUP) && exec node test/accept/kills.ts
+
+accept-small-world:
+	@$(SETUP) && exec node test/accept/small-world.ts
 
 gpu-bundle:
 	@$(SETUP) && exec node infra/gpu-bundle/build.ts

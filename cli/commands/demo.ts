@@ -1,7 +1,6 @@
 // millrace demo: the whole way once, on this machine, with nothing prepared. Ends with three lines that say what was
 // learnt, where it lies and how long it took.
 import { join, resolve } from 'node:path';
-import type { Client } from '../../api/client.ts';
 import { createClient } from '../../api/client.ts';
 import type { Command } from '../command.ts';
 import type { Connection } from '../connection.ts';
@@ -12,6 +11,7 @@ import { chooseCheckpoint } from '../pull/choose.ts';
 import type { Screen } from '../screen.ts';
 import { screenOn } from '../screen.ts';
 import { withOneMachine } from '../serve/one-machine.ts';
+import { cancelLeftJobs, refuseForeignServices } from '../serve/own-services.ts';
 import { submit } from '../submit/submit.ts';
 import { UserError } from '../user-error.ts';
 import { endLine, follow } from '../watch/follow.ts';
@@ -37,7 +37,7 @@ export const demoCommand: Command = {
     },
   },
   async run(given, interrupt, hurry) {
-    refuseForeignServices(process.env);
+    refuseForeignServices(process.env, 'the demo');
     const startedAt = performance.now();
     const screen = screenOn(process.stdout);
     const dir = dataDirAt(
@@ -91,21 +91,6 @@ async function train(
   const directory = join(checkpoints, checkpoint.id);
   await pullShowing(connection, checkpoint, directory, screen, interrupt);
   return { reward: rewardLine(view), directory };
-}
-
-/** A demo that was killed may have left its job: it would be trained first. The service is the demo's own. */
-async function cancelLeftJobs(client: Client): Promise<void> {
-  for await (const job of client.all((query) => client.jobs(query)))
-    if (job.state === 'queued' || job.state === 'running') await client.cancelJob(job.id);
-}
-
-/** The demo starts, clears and stops what it works with: never on a database or a store of somebody else. */
-function refuseForeignServices(env: NodeJS.ProcessEnv): void {
-  const given = ['DATABASE_URL', 'STORE_URL'].filter((name) => env[name] !== undefined && env[name] !== '');
-  if (given.length === 0) return;
-  throw new UserError(
-    `the demo starts a database and a store of its own: unset ${given.join(' and ')} for it`,
-  );
 }
 
 /** `reward before 0.012 after 0.534 (200 tasks x 8)` */

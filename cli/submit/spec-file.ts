@@ -19,8 +19,11 @@ export interface SpecFile {
 }
 
 /** @throws UserError naming the file, the place in it and what is wrong. */
-export function readSpecFile(path: string): SpecFile {
-  const spec = withAbsoluteDirectories(parseJson(path), path);
+export const readSpecFile = (path: string): SpecFile => checkedSpec(parseJson(path), path);
+
+/** A spec as if it stood in the file at `path`. @throws UserError as `readSpecFile` does. */
+export function checkedSpec(posted: unknown, path: string): SpecFile {
+  const spec = withAbsoluteDirectories(structuredClone(posted), path);
   const parsed = jobSpec.safeParse(spec);
   if (!parsed.success) {
     const places = issuesOf(parsed.error).map(

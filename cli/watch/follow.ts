@@ -12,10 +12,23 @@ import { emptyView, withEvent } from './view.ts';
 const stepLineEveryMs = 5000;
 
 /**
- * The job's view after its last event; undefined when the interrupt came first (the job goes on).
+ * The job's view after its last event, its evaluations printed as a table; undefined when the interrupt came first (the job goes on).
  * @throws ApiError where there is no such job.
  */
 export async function follow(
+  client: Client,
+  job: string,
+  screen: Screen,
+  interrupt: AbortSignal,
+): Promise<View | undefined> {
+  const view = await followEvents(client, job, screen, interrupt);
+  const rows = view === undefined ? [] : evaluationTable(view.evaluations);
+  for (const line of rows.length > 0 ? ['', ...rows, ''] : []) screen.line(line);
+  return view;
+}
+
+/** `follow` without the table. */
+export async function followEvents(
   client: Client,
   job: string,
   screen: Screen,
@@ -33,10 +46,7 @@ export async function follow(
   } finally {
     screen.clear();
   }
-  if (!isTerminal(view.state)) return undefined;
-  const rows = evaluationTable(view.evaluations);
-  for (const line of rows.length > 0 ? ['', ...rows, ''] : []) screen.line(line);
-  return view;
+  return isTerminal(view.state) ? view : undefined;
 }
 
 /** `job_… succeeded`, `job_… failed (invalid_data): …` */

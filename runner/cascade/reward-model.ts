@@ -8,6 +8,7 @@ import { pairsEntry, preparePairs } from './reward-model/pairs.ts';
 import type { ValuedModel } from './reward-model/pairs.ts';
 import { rewardModelStage } from './reward-model/stage.ts';
 import { runStages } from './run.ts';
+import { StepCosts } from './step-costs.ts';
 import type { Datasets, Host } from './run.ts';
 
 /** Runs from `from` (undefined: the very beginning) to the end. Throws DataError before a step is spent, and Paused. */
@@ -24,7 +25,7 @@ export async function runRewardModel(
   if (from === undefined) host.emit(pairsEntry(stage, pairs));
   const matrix = new HeldOut({ spec, model, pairs: pairs.heldOut, host }, from?.carried.evaluations);
   const evaluate = (after: string): Promise<void> => matrix.evaluate(after);
-  const run = { spec, learner: model.learner, host, matrix, evaluate };
+  const run = { spec, learner: model.learner, host, matrix, evaluate, costs: new StepCosts(undefined) };
   await runStages(run, [rewardModelStage(model, stage, pairs.trained, spec.seed)], from);
 }
 

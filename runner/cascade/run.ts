@@ -22,6 +22,7 @@ import type { Policy } from './policy.ts';
 import { reinforcedStage } from './rl/stage.ts';
 import { sftStage } from './sft.ts';
 import type { StageRun, StepResult } from './stage-run.ts';
+import { StepCosts } from './step-costs.ts';
 import { stepEntry } from './step-entry.ts';
 
 /** What the cascade asks of the process it runs in. */
@@ -56,6 +57,7 @@ export interface Run {
   readonly matrix: Pick<Matrix, 'evaluations' | 'evaluateWithin'>;
   /** At the end of a stage, and of the `initial` model; throws where the run must not go on from here. */
   evaluate(after: string): Promise<void>;
+  readonly costs: StepCosts;
 }
 
 /**
@@ -78,7 +80,8 @@ export async function runCascade(
   const gates = { spec, host, matrix, passed: from?.passedGates ?? [] };
   const evaluate = async (after: string): Promise<void> =>
     lookAtGates(gates, after, await matrix.evaluate(after));
-  await runStages({ spec, learner: policy.learner, host, matrix, evaluate }, stages, from);
+  const costs = new StepCosts(means.sandbox);
+  await runStages({ spec, learner: policy.learner, host, matrix, evaluate, costs }, stages, from);
 }
 
 /** `stages` from that of `from` on. */
@@ -128,20 +131,23 @@ async function runSteps(run: Run, stageIndex: number, stage: StageRun, done: num
 
 const isDue = ({ checkpoints }: ExpandedSpec, step: number): boolean => step % checkpoints.every_steps === 0;
 
-const keep = ({ host, matrix }: Run, stage: StageRun, point: Point, kind: PointKind): Promise<void> =>
-  host.snapshot(point, kind, { stage: stage.carried?.() ?? {}, evaluations: matrix.evaluations });
+const keep = ({ host, matrix, costs }: Run, stage: StageRun, point: Point, kind: PointKind): Promise<void> =>
+  costs.saving(() =>
+    host.snapshot(point, kind, { stage: stage.carried?.() ?? {}, evaluations: matrix.evaluations }),
+  );
 
 /**
  * A step, after the evaluation that is due before it. Where the run is to pause first, or rewards stay away, what has been learnt
  * is kept before the run ends; the first `kept` steps are in a checkpoint already.
  */
 async function stepOrKeep(run: Run, stage: StageRun, before: Point, kept: number): Promise<StepResult> {
-  const { spec, host, matrix } = run;
-  const { name } = spec.stages[before.stageIndex]!;
+  const { spec, host, matrix, costs } = run;
+  const expanded = spec.stages[before.stageIndex]!;
+  const { name } = expanded;
   try {
     heedPause(host, `after step ${before.step} of stage ${name}`);
     await matrix.evaluateWithin(name, before.step);
-    return await stage.step(before.step + 1);
+    return await costs.of(expanded, () => stage.step(before.step + 1));
   } catch (error) {
     const endsEarly = error instanceof RewardUnavailable || error instanceof Paused;
     if (endsEarly && before.step > kept && !isDue(spec, before.step)) await keep(run, stage, before, 'step');
@@ -150,7 +156,7 @@ async function stepOrKeep(run: Run, stage: StageRun, before: Point, kept: number
 }
 
 /** Tells the host of every step of a stage. */
-function reporter({ spec, host }: Run, stageIndex: number, run: StageRun) {
+function reporter({ spec, host, costs }: Run, stageIndex: number, run: StageRun) {
   const stage = spec.stages[stageIndex]!;
   const pace = paceOf(run.steps);
   const news = new PlanNews();
@@ -161,7 +167,7 @@ function reporter({ spec, host }: Run, stageIndex: number, run: StageRun) {
     host.emit(stepEntry(stage, phase, step, result));
     if (result.samples.length > 0) {
       const lines = result.samples.map((sample) => ({ ...sample, stage: stage.name, step }));
-      await host.samples(lines, { stageIndex, stage: stage.name, step });
+      await costs.saving(() => host.samples(lines, { stageIndex, stage: stage.name, step }));
     }
     host.progress({
       stage: stage.name,

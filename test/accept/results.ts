@@ -12,19 +12,28 @@ export interface Curve {
 
 const root = resolve(import.meta.dirname, '../..');
 
+/** docs/results/<commit>, made if it is not there. */
+export function resultsFolder(): string {
+  const folder = join(root, 'docs/results', commitNow());
+  mkdirSync(folder, { recursive: true });
+  return folder;
+}
+
+export const commitNow = (): string => git('rev-parse', '--short=12', 'HEAD');
+
 /** Writes docs/results/<commit>/<name>.json and returns its path from the repository's root. */
 export function writeResults(name: string, figures: object): string {
-  const commit = git('rev-parse', '--short=12', 'HEAD');
   const changed = git('status', '--porcelain', '--untracked-files=no') !== '';
-  const folder = join(root, 'docs/results', commit);
-  mkdirSync(folder, { recursive: true });
-  const file = join(folder, `${name}.json`);
+  const file = join(resultsFolder(), `${name}.json`);
   const machine = {
     cpu: cpus()[0]?.model ?? 'unknown',
     threads: availableParallelism(),
     node: process.version,
   };
-  writeFileSync(file, `${JSON.stringify({ commit, changed, ...machine, ...figures }, null, 1)}\n`);
+  writeFileSync(
+    file,
+    `${JSON.stringify({ commit: commitNow(), changed, ...machine, ...figures }, null, 1)}\n`,
+  );
   return relative(root, file);
 }
 

@@ -8,6 +8,7 @@ import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { vulkanDevices } from '../../infra/gpu-bundle/vulkan-devices.ts';
 import type { Provider } from '../../runner/engine/ort/runtime.ts';
+import { cascadeBench } from './cascade.ts';
 import { engineBench, type EngineBenchOptions } from './engine.ts';
 import { rewardsBench } from './rewards.ts';
 import { formatResults } from './report.ts';
@@ -16,6 +17,7 @@ import type { BenchReport, BenchResult } from './report.ts';
 const benches: Readonly<Record<string, (options: EngineBenchOptions) => Promise<BenchResult[]>>> = {
   engine: engineBench,
   rewards: rewardsBench,
+  cascade: cascadeBench,
 };
 const providers: readonly Provider[] = ['cpu', 'webgpu', 'cuda'];
 

@@ -13,6 +13,8 @@ export interface Executor {
   withAdvice(complaint: string): string;
   run(program: LimitedProgram): Promise<Run>;
   converse(judge: LimitedProgram, candidate: LimitedProgram): Promise<Conversation>;
+  /** As the sandbox says it. */
+  cpuSeconds(): number;
   close(): Promise<void>;
 }
 
@@ -27,5 +29,6 @@ export const broken = (backEnd: BackEnd, cause: unknown): Executor => ({
   withAdvice: (complaint) => complaint,
   run: async () => down(cause),
   converse: async () => ({ judge: down(cause), candidate: down(cause) }),
+  cpuSeconds: () => 0,
   close: async () => {},
 });

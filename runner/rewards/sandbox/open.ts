@@ -86,6 +86,7 @@ function sandboxOf(
     run,
     converse: (judge, candidate) => inTurn(() => executor.converse(limited(judge), limited(candidate))),
     canary: async (language) => canaryComplaint(await run(canaryProgram(language, executor.backEnd))),
+    cpuSeconds: () => executor.cpuSeconds(),
     close: () => executor.close(),
   };
 }

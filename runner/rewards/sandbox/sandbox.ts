@@ -78,6 +78,12 @@ export interface Sandbox {
   converse(judge: Program, candidate: Program): Promise<Conversation>;
   /** A known program under the limits of every run. Not `undefined`: why it failed, so that odd runs are our fault. */
   canary(language: CodeLanguage): Promise<string | undefined>;
+  /**
+   * Core-seconds of all runs that have ended since it was opened, starting their interpreters included. Of processes what they
+   * compute after their last output is missing: a tenth of the smallest programs, next to nothing of others. Of a thread that was
+   * stopped, time in which it did not wait counts as computing.
+   */
+  cpuSeconds(): number;
   close(): Promise<void>;
 }
 

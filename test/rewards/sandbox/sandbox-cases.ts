@@ -48,8 +48,19 @@ export function sandboxCases(sandbox: Sandbox, dialect: Dialect): void {
   });
 
   it('stops at a limit of one run', async () => {
+    const before = sandbox.cpuSeconds();
     const run = await sandbox.run({ language, main: dialect.loop, limits: { cpuSeconds: 1 } });
     expect(run).toMatchObject({ status: 'stopped', by: 'cpu' });
+    expect(sandbox.cpuSeconds() - before).toBeGreaterThan(0.7);
+    expect(sandbox.cpuSeconds() - before).toBeLessThan(2);
+  });
+
+  it('counts what starting an interpreter takes to the runs', async () => {
+    const before = sandbox.cpuSeconds();
+    await sandbox.run({ language, main: dialect.report });
+    const taken = sandbox.cpuSeconds() - before;
+    expect(taken).toBeGreaterThan(0.005);
+    expect(taken).toBeLessThan(0.5);
   });
 
   it('lets a judge talk to a candidate and stops the candidate with the judge', async () => {

@@ -10,6 +10,7 @@ import type { Interpreter } from './interpreter.ts';
 import { whyNot, withAdvice } from './requirements.ts';
 import { createScratch } from './scratch.ts';
 import { Stock } from './stock.ts';
+import { endedChildrenSeconds } from './usage.ts';
 
 const runtimeOf: Readonly<Record<CodeLanguage, Runtime>> = {
   python: 'python',
@@ -24,6 +25,7 @@ const ENDING_MILLISECONDS = 1000;
 export async function createBubblewrap(limits: Limits): Promise<Executor> {
   const scratch = await createScratch();
   const stock = new Stock(scratch, limits);
+  const before = endedChildrenSeconds();
   const take = (program: LimitedProgram) => stock.take(runtimeOf[program.language], program.limits);
   return {
     backEnd: 'bubblewrap',
@@ -46,6 +48,7 @@ export async function createBubblewrap(limits: Limits): Promise<Executor> {
       const run = down(taken.find((one) => one.status === 'rejected')?.reason);
       return { judge: run, candidate: run };
     },
+    cpuSeconds: () => endedChildrenSeconds() - before + stock.endedSeconds,
     close: async () => {
       await stock.close();
       await scratch.remove();
@@ -65,6 +68,7 @@ async function conversation(
   candidate: LimitedProgram,
 ): Promise<Conversation> {
   judgeInterpreter.peer.pipe(candidateInterpreter.peer).pipe(judgeInterpreter.peer);
+  candidateInterpreter.peer.on('data', () => candidateInterpreter.look());
   // One that dies with something unread resets its stream: an error, after which a pipe ends nothing, and the judge would wait on.
   candidateInterpreter.peer.once('close', () => judgeInterpreter.peer.end());
   const judging = new Execution(judgeInterpreter, judge);

@@ -41,6 +41,7 @@ export class Execution {
 
   async #follow(program: LimitedProgram): Promise<Run> {
     const { stdout, stderr, control, input, exited } = this.#interpreter;
+    for (const stream of [stdout, control]) stream.on('data', () => this.#interpreter.look());
     stdout.on('data', (chunk: Buffer) => this.#stdout.add(chunk));
     stderr.on('data', (chunk: Buffer) => this.#stderr.add(chunk));
     control.on('data', (chunk: Buffer) => this.#report.add(chunk));
@@ -67,6 +68,7 @@ export class Execution {
 
   async #watch(done: AbortSignal): Promise<void> {
     while (!done.aborted) {
+      this.#interpreter.look();
       const { cpuSeconds, memoryBytes } = await usageOf(this.#interpreter.pid);
       this.#cpuSeconds = Math.max(this.#cpuSeconds, cpuSeconds);
       if (this.#cpuSeconds > this.#limits.cpuSeconds) this.stop('cpu');

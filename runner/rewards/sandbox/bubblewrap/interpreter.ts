@@ -1,7 +1,6 @@
 // One sandbox with an interpreter in it that waits for its program. Good for one run; ended by killing the namespace.
 import type { ChildProcess } from 'node:child_process';
 import { spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import type { Duplex, Readable } from 'node:stream';
 import type { Limits } from '../sandbox.ts';
@@ -10,12 +9,15 @@ import { sandboxCommand } from './command.ts';
 import type { Identities } from './identity.ts';
 import { COMMAND_PATH } from './requirements.ts';
 import type { Scratch } from './scratch.ts';
+import { childrenNow, treeSecondsNow } from './usage.ts';
 
 /** A busy machine may take its time; one that takes longer is broken. */
 const START_MILLISECONDS = 30_000;
 /** After the last process has gone nothing can hold a stream open; this is for what we did not think of. */
 const CLOSE_MILLISECONDS = 5_000;
 const KEPT_COMPLAINT = 2_000;
+/** Between looks at least so long, and so many times as long as the last one took: a program may have 64 processes, and talk much. */
+const LOOK_APART = { milliseconds: 5, times: 20 };
 
 export interface Exit {
   /** The program's exit status, 128 + number where a signal ended it. Null: bubblewrap itself was killed. */
@@ -34,6 +36,8 @@ export class Interpreter {
   readonly exited: Promise<Exit>;
   readonly #child: ChildProcess;
   #alive = true;
+  #seconds = 0;
+  #nextLook = 0;
 
   private constructor(child: ChildProcess, input: FileHandle) {
     const [, stdout, stderr, control, peer] = child.stdio;
@@ -91,10 +95,35 @@ export class Interpreter {
     return this.#alive;
   }
 
+  /**
+   * CPU time of what bubblewrap started, as far as somebody looked: it ends without waiting for its first child, so the kernel adds the
+   * time of that one to nobody's. What a program computes after the last look is missing.
+   */
+  get seconds(): number {
+    return this.#seconds;
+  }
+
+  /** Before it may end: when it has said something, and now and then. */
+  look(): void {
+    const now = performance.now();
+    if (now < this.#nextLook) return;
+    this.#look(childrenNow(this.pid));
+    const took = performance.now() - now;
+    this.#nextLook = now + Math.max(LOOK_APART.milliseconds, LOOK_APART.times * took);
+  }
+
+  #look(namespaces: readonly number[]): void {
+    this.#seconds = Math.max(
+      this.#seconds,
+      namespaces.reduce((sum, pid) => sum + treeSecondsNow(pid), 0),
+    );
+  }
+
   /** Everything in the sandbox, also where bubblewrap had no time yet to tie it to its own life. */
   kill(): void {
     if (!this.#alive) return;
-    const namespaces = childrenOf(this.pid);
+    const namespaces = childrenNow(this.pid);
+    this.#look(namespaces);
     this.#child.kill('SIGKILL');
     for (const pid of namespaces) killIfThere(pid);
   }
@@ -126,14 +155,6 @@ function exitOf(child: ChildProcess): Promise<Exit> {
       });
     });
   });
-}
-
-function childrenOf(pid: number): number[] {
-  try {
-    return readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1').split(' ').filter(Boolean).map(Number);
-  } catch {
-    return [];
-  }
 }
 
 function killIfThere(pid: number): void {

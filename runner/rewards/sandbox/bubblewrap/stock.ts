@@ -17,6 +17,7 @@ export class Stock {
   readonly #inUse: Record<Runtime, number> = { python: 0, node: 0 };
   readonly #mostInUse: Record<Runtime, number> = { python: 0, node: 0 };
   #closed = false;
+  #endedSeconds = 0;
 
   constructor(scratch: Scratch, limits: Limits) {
     this.#scratch = scratch;
@@ -35,6 +36,11 @@ export class Stock {
       this.#inUse[runtime] -= 1;
       throw cause;
     }
+  }
+
+  /** CPU time of interpreters that have ended, with their programs. */
+  get endedSeconds(): number {
+    return this.#endedSeconds;
   }
 
   async close(): Promise<void> {
@@ -69,7 +75,10 @@ export class Stock {
     if (this.#closed) throw new Error('this sandbox is closed');
     const interpreter = await Interpreter.start(this.#scratch, this.#identities, runtime, limits);
     this.#alive.add(interpreter);
-    void interpreter.exited.then(() => this.#alive.delete(interpreter));
+    void interpreter.exited.then(() => {
+      this.#alive.delete(interpreter);
+      this.#endedSeconds += interpreter.seconds;
+    });
     return interpreter;
   }
 }

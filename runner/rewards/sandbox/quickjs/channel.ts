@@ -15,9 +15,10 @@ export interface WorkerData {
 
 /** `exited` and `over` are the last message of a worker. `over`: of its output. */
 export type WorkerMessage =
-  | { readonly type: 'started' }
+  /** `cpuSeconds`: of the thread so far. */
+  | { readonly type: 'started'; readonly cpuSeconds: number }
   | { readonly type: 'wrote'; readonly descriptor: 1 | 2 | 3; readonly text: string }
-  | { readonly type: 'exited'; readonly code: number }
+  | { readonly type: 'exited'; readonly code: number; readonly cpuSeconds: number }
   | { readonly type: 'over' };
 
 /** Milliseconds since the epoch: [waited in all before now, waiting since (0: it is not)]. */

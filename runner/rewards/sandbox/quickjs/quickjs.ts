@@ -18,10 +18,14 @@ type End = { readonly by: StoppedBy } | { readonly code: number } | { readonly c
 
 export async function createQuickJs(): Promise<Executor> {
   const running = new Set<QuickJsRun>();
+  let seconds = 0;
   const start = (program: LimitedProgram, peer?: Peer): QuickJsRun => {
     const run = new QuickJsRun(program, peer);
     running.add(run);
-    void run.result.finally(() => running.delete(run));
+    void run.result.finally(() => {
+      running.delete(run);
+      seconds += run.threadSeconds;
+    });
     return run;
   };
   return {
@@ -38,6 +42,7 @@ export async function createQuickJs(): Promise<Executor> {
       answering.stop('signal');
       return { judge: judged, candidate: await answering.result };
     },
+    cpuSeconds: () => seconds,
     close: async () => {
       for (const run of running) run.stop('signal');
       await Promise.all([...running].map(({ result }) => result));
@@ -55,12 +60,19 @@ class QuickJsRun {
   #started: number | undefined;
   #ended: End | undefined;
   #busyUntil: number | undefined;
+  #startSeconds = 0;
+  #allSeconds: number | undefined;
 
   constructor(program: LimitedProgram, peer: Peer | undefined) {
     const capture = () => new Capture(program.limits.outputBytes, () => this.stop('output'));
     this.#program = program;
     this.#captures = { 1: capture(), 2: capture(), 3: capture() };
     this.result = this.#follow(peer);
+  }
+
+  /** CPU time of its thread, starting it included; of one that was stopped the program's part is what `cpuSeconds` says. */
+  get threadSeconds(): number {
+    return this.#allSeconds ?? this.#startSeconds + this.#busySeconds();
   }
 
   stop(by: StoppedBy): void {
@@ -96,9 +108,15 @@ class QuickJsRun {
   }
 
   #hear(message: WorkerMessage): void {
-    if (message.type === 'started') this.#started = Date.now();
+    if (message.type === 'started') {
+      this.#started = Date.now();
+      this.#startSeconds = message.cpuSeconds;
+    }
     if (message.type === 'wrote') this.#captures[message.descriptor].add(Buffer.from(message.text));
-    if (message.type === 'exited') this.#end({ code: message.code });
+    if (message.type === 'exited') {
+      this.#allSeconds = message.cpuSeconds;
+      this.#end({ code: message.code });
+    }
     if (message.type === 'over') this.stop('output');
   }
 

@@ -1,0 +1,135 @@
+// make accept-small-world: the small world over REST with three seeds, then every checkpoint at a stage's end on held-out tasks,
+// eight samples each. Every RL stage must raise its own domain by ten points over its start, in every seed. Resumable: jobs are found
+// by their labels (commit, seed, part), so a run that was killed goes on where it was. Figures go to
+// docs/results/<commit>/accept-small-world.{json,md} with their plots beside them.
+import { execFile } from 'node:child_process';
+import { join, resolve } from 'node:path';
+import { parseArgs, promisify } from 'node:util';
+import { createClient } from '../../api/client.ts';
+import type { Checkpoint } from '../../api/contract/checkpoint.ts';
+import { dataDirAt } from '../../cli/data-dir.ts';
+import { explainError } from '../../cli/explain-error.ts';
+import { clock } from '../../cli/format.ts';
+import { screenOn } from '../../cli/screen.ts';
+import type { Screen } from '../../cli/screen.ts';
+import { withOneMachine } from '../../cli/serve/one-machine.ts';
+import { refuseForeignServices } from '../../cli/serve/own-services.ts';
+import type { HeldOut } from '../../examples/small-world/report/comparison.ts';
+import { matrixTable, withEvaluations } from '../../examples/small-world/report/matrix.ts';
+import { recordOfJob } from '../../examples/small-world/run/history.ts';
+import type { Run } from '../../examples/small-world/run/jobs.ts';
+import { rewardModelOf, seededOf, succeeded, trainedCascade } from '../../examples/small-world/run/jobs.ts';
+import { heldOutSpec, worldFiles } from '../../examples/small-world/run/specs.ts';
+import { commitNow } from './results.ts';
+import type { SeedResult } from './small-world-results.ts';
+import { passed, verdictLines, writeSmallWorld } from './small-world-results.ts';
+
+const root = resolve(import.meta.dirname, '../..');
+const limitSeconds = 15 * 60;
+/** Of one seed on two quiet cores: what is measured replaces it after the first. */
+const expectedSeconds = 40 * 60;
+
+const { values: given } = parseArgs({
+  options: {
+    seeds: { type: 'string', default: '1,2,3' },
+    'data-dir': { type: 'string', default: join(root, '.millrace/accept-small-world') },
+    spec: { type: 'string' },
+  },
+});
+const seeds = given.seeds.split(',').map(Number);
+
+/** Trains one seed, then measures it; whatever is done already is found. */
+async function ofSeed(run: Run): Promise<SeedResult> {
+  const rewardModel = await rewardModelOf(run);
+  const job = await trainedCascade(run, rewardModel);
+  const record = await recordOfJob(run.client, job);
+  const heldOut: HeldOut[] = [];
+  for (const checkpoint of await stageEnds(run, job)) {
+    const seeded = seededOf(run, `held-out.${checkpoint.stage}`);
+    const measured = await succeeded(run, seeded.labels, () =>
+      heldOutSpec(run.world, seeded, checkpoint.id, rewardModel),
+    );
+    heldOut.push({ after: checkpoint.stage, cells: await cellsOf(run, measured) });
+  }
+  const seconds = await secondsOf(run, job);
+  return { seed: run.seed, job, seconds, limitSeconds, record, heldOut };
+}
+
+/** Checkpoints at the ends of stages, in their order. */
+async function stageEnds({ client }: Run, job: string): Promise<Checkpoint[]> {
+  const ends = new Map<number, Checkpoint>();
+  for await (const checkpoint of client.all((query) => client.checkpoints(job, query)))
+    if (checkpoint.kind !== 'step' && !ends.has(checkpoint.stage_index))
+      ends.set(checkpoint.stage_index, checkpoint);
+  return [...ends.values()].sort((a, b) => a.stage_index - b.stage_index);
+}
+
+/** With the values of single tasks. */
+async function cellsOf({ client }: Run, job: string): Promise<HeldOut['cells']> {
+  const { data } = await client.evaluations(job, { values: true });
+  if (data.length === 0) throw new Error(`${job} ended without an evaluation`);
+  return data;
+}
+
+/** From its first claim to its end; where it was interrupted, the time in between is in it. */
+async function secondsOf({ client }: Run, job: string): Promise<number> {
+  const { started_at, finished_at } = await client.job(job);
+  return (Date.parse(finished_at!) - Date.parse(started_at!)) / 1000;
+}
+
+function show(screen: Screen, { seed, record, heldOut, seconds }: SeedResult): void {
+  screen.line(`seed ${seed}: the cascade took ${clock(seconds)} of ${clock(limitSeconds)}; held-out tasks:`);
+  for (const line of ['', ...matrixTable(withEvaluations(record, heldOut)), '']) screen.line(line);
+}
+
+async function main(interrupt: AbortSignal, hurry: AbortSignal): Promise<number> {
+  refuseForeignServices(process.env, 'the acceptance run');
+  const screen = screenOn(process.stdout);
+  const say = (text: string): void => screen.line(text);
+  const generator = join(root, 'examples/small-world/generate.ts');
+  if (given.spec === undefined)
+    await promisify(execFile)(process.execPath, [generator], { signal: interrupt });
+  const dir = dataDirAt(given['data-dir']);
+  say(`${seeds.length} seeds, about ${clock(seeds.length * expectedSeconds)} on two quiet cores`);
+  say(`its state is in ${dir.root}: started again it goes on where it was`);
+  const results: SeedResult[] = [];
+  await withOneMachine(
+    { dir, host: '127.0.0.1', port: 0, withRunner: true, say },
+    interrupt,
+    hurry,
+    async (address) => {
+      const client = createClient(address);
+      const begun = performance.now();
+      for (const seed of seeds) {
+        const run = {
+          ...{ client, screen, interrupt, seed },
+          world: worldFiles(given.spec),
+          run: commitNow(),
+        };
+        results.push(await ofSeed(run));
+        show(screen, results.at(-1)!);
+        const left = ((performance.now() - begun) / 1000 / results.length) * (seeds.length - results.length);
+        if (left > 0) say(`about ${clock(left)} left`);
+      }
+    },
+  );
+  const file = writeSmallWorld(results);
+  for (const line of verdictLines(results)) say(line);
+  say(`figures in ${file}`);
+  return passed(results) ? 0 : 1;
+}
+
+const [interrupt, hurry] = [new AbortController(), new AbortController()];
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+  process.on(signal, () =>
+    (interrupt.signal.aborted ? hurry : interrupt).abort(new Error(`interrupted by ${signal}`)),
+  );
+
+process.exit(
+  await main(interrupt.signal, hurry.signal).catch((error: unknown) => {
+    console.error(
+      interrupt.signal.aborted ? 'interrupted; the next run goes on where this one was' : explainError(error),
+    );
+    return interrupt.signal.aborted ? 130 : 1;
+  }),
+);

@@ -11,6 +11,8 @@ import type { FaultService } from './local-service.ts';
 export interface Kill extends Blow {
   /** The stage that was at work: the planned one, or one after it. */
   readonly fellIn: string;
+  /** Date.now(). */
+  readonly at: number;
 }
 
 export interface FaultRun {
@@ -47,13 +49,16 @@ export async function runJob(
     if (plan === undefined || due.length === 0 || awaited !== undefined) continue;
     if (!place.isAt(due[0]!, event)) continue;
     const blow = due.shift()!;
-    if (await strike(service, blow, plan.pace)) kills.push({ ...blow, fellIn: place.stage });
+    if (await strike(service, blow, plan.pace)) kills.push({ ...blow, fellIn: place.stage, at: Date.now() });
     if (blow.victim === 'trainer' || blow.victim === 'supervisor') awaited = Date.now();
   }
   const { state, reason, message, attempt } = await client.job(id);
   if (state !== 'succeeded') throw new Error(`job ${id} is ${state}: ${reason}: ${message}`);
   const seconds = (performance.now() - began) / 1000;
-  return { record: await recordOf(client, id, events), events, kills, attempts: attempt, seconds };
+  // Events are read later than they happen: what fell after the job's end has disturbed nothing.
+  const end = Date.parse(events.at(-1)!.created_at);
+  const fallen = kills.filter(({ at }) => at < end);
+  return { record: await recordOf(client, id, events), events, kills: fallen, attempts: attempt, seconds };
 }
 
 /** How far the job has come, by what its events say. */

@@ -34,11 +34,12 @@ export const tinyWorld: World = async (client) => {
   return {
     ...tiny,
     stages: [
-      ...tiny.stages,
+      { ...tiny.stages[0]!, steps: 300 },
+      { ...tiny.stages[1]!, steps: 150 },
       {
         kind: 'instruction',
         data: instructions.id,
-        steps: 24,
+        steps: 150,
         prompts_per_step: 8,
         rollouts: 4,
         temperature: 1,

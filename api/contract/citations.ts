@@ -14,14 +14,16 @@ const ofEveryStage: Citations = {
   '/domain': 'the kind; chat for rlhf',
   '/lr_schedule': ours,
   '/warmup_steps': ours,
-  '/prompt_format': 'the model’s chat template',
   '/optimizer': ours,
   '/optimizer/beta1': cascade('appendix: AdamW of every stage'),
   '/optimizer/beta2': cascade('appendix: AdamW of every stage'),
 };
 
+const ofPrompts: Citations = { '/prompt_format': 'the model’s chat template' };
+
 const ofEveryReinforced = (table: string): Citations => ({
   ...ofEveryStage,
+  ...ofPrompts,
   '/lr': table,
   '/prompts_per_step': table,
   '/rollouts': table,
@@ -55,6 +57,7 @@ const ofDomains: Citations = {
 export const stageCitations: Readonly<Record<StageKind, Citations>> = {
   sft: {
     ...ofEveryStage,
+    ...ofPrompts,
     '/lr_schedule': cascade('Table 14'),
     '/lr': cascade('Table 14'),
     '/batch': cascade('Table 14'),
@@ -66,6 +69,8 @@ export const stageCitations: Readonly<Record<StageKind, Citations>> = {
     ...ofEveryStage,
     '/lr': cascade('section 4.2'),
     '/batch': cascade('section 4.2'),
+    '/optimizer/beta1': `${ours}: as in every other stage`,
+    '/optimizer/beta2': `${ours}: as in every other stage`,
     '/epochs': cascade('section 4.2: more was worse'),
     '/max_length': ours,
     '/held_out': ours,
@@ -79,6 +84,7 @@ export const stageCitations: Readonly<Record<StageKind, Citations>> = {
   },
   math: {
     ...ofReinforced(cascade('Tables 17-18')),
+    '/overlong': cascade('Tables 17-18, after the first phase, which filters'),
     '/filter': cascade('section 4.5'),
     '/grader/type': cascade('section 4.5'),
   },
@@ -89,6 +95,7 @@ export const stageCitations: Readonly<Record<StageKind, Citations>> = {
   },
   swe: {
     ...ofReinforced(cascade('Table 20')),
+    '/overlong': cascade('Table 20, second stage of the 8B model; its first filters'),
     '/filter': ours,
     '/grader/type': cascade('section 4.7'),
     '/grader/reward': `${ours}: the paper asks a judge`,

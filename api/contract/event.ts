@@ -3,11 +3,10 @@
 import { z } from 'zod';
 import { failureReason, jobState } from './job.ts';
 import { accelerator, checkpointId, int32, precision, runnerId, timestamp } from './names.ts';
+import { stageMode, thinkingMode } from './stages/common.ts';
 
 /** What asks for none is filed as non_thinking, whatever the template does by itself. */
-export const mode = z.enum(['thinking', 'non_thinking']);
-/** Of a step: `half_half` where half of its prompts were in each. */
-export const stepMode = z.enum(['thinking', 'non_thinking', 'half_half']);
+const mode = thinkingMode;
 
 const at = { stage: z.string(), phase: int32.min(0), step: int32.min(0) };
 
@@ -16,7 +15,7 @@ export const metricValues = z.record(z.string().max(100), z.number().nullable())
 
 const ofStep = {
   ...at,
-  mode: stepMode.default('non_thinking'),
+  mode: stageMode.default('non_thinking'),
   modes: z
     .partialRecord(mode, metricValues)
     .optional()

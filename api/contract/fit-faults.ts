@@ -1,17 +1,11 @@
 // What does not go together in stages and suites beyond their shape: measures and filters ask for something of the grader, and a mixed
 // stage for the domains of the suites.
+import type { Fault } from './fault.ts';
 import type { Grader } from './grader.ts';
 import { comparesAnswers, hasMaximum } from './grader.ts';
 import { sourcesOf } from './sources.ts';
 import type { Stage } from './stage.ts';
 import type { Suite } from './suite.ts';
-
-type Path = readonly (string | number)[];
-
-interface Fault {
-  readonly path: Path;
-  readonly message: string;
-}
 
 const nameOf = (given: Grader): string =>
   given.type === 'remote' && given.max_score === null ? 'remote with max_score null' : given.type;

@@ -1,4 +1,5 @@
 // What is wrong with a spec's gates beyond their shape: stages and metrics that there are not.
+import type { Fault } from './fault.ts';
 import type { Gate } from './gate.ts';
 import type { Stage } from './stage.ts';
 import type { Suite } from './suite.ts';
@@ -9,12 +10,7 @@ export interface GatedSpec {
   readonly evaluate: { readonly suites: readonly Suite[] };
 }
 
-interface GateFault {
-  readonly path: readonly (string | number)[];
-  readonly message: string;
-}
-
-export function gateFaults({ stages, gates, evaluate }: GatedSpec): GateFault[] {
+export function gateFaults({ stages, gates, evaluate }: GatedSpec): Fault[] {
   const names = stages.map(({ name, kind }) => name ?? kind);
   const metrics = evaluate.suites.flatMap(metricPaths);
   return gates.flatMap(({ after, require }, index) => {

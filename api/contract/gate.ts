@@ -9,7 +9,8 @@ export const gate = z.strictObject({
     .strictObject({
       metric: z
         .string()
-        .regex(/^[^.]+\.(thinking|non_thinking)\.[^.]+$/, 'SUITE.MODE.METRIC, as math500.thinking.avg@8')
+        // A suite's name may hold dots.
+        .regex(/^.+\.(thinking|non_thinking)\.[^.]+$/, 'SUITE.MODE.METRIC, as math500.thinking.avg@8')
         .describe('SUITE.MODE.METRIC'),
       drop_at_most: z
         .number()

@@ -1,6 +1,5 @@
 // Which modes a spec may ask for: a model without thinking control has one mode, and raw text has none to ask for.
-
-type Path = readonly (string | number)[];
+import type { Fault, Path } from './fault.ts';
 
 interface Asking {
   readonly mode?: string | undefined;
@@ -15,19 +14,14 @@ export interface AskingSpec {
   readonly evaluate: { readonly suites: readonly Asking[] };
 }
 
-export interface ModeFault {
-  readonly path: Path;
-  readonly message: string;
-}
-
 /** Faults of the spec's stages, each given with its place, and of its suites. */
 export function modeFaults(
   { model, evaluate }: AskingSpec,
   stages: readonly { readonly path: Path; readonly part: Asking }[],
-): ModeFault[] {
+): Fault[] {
   const suites = evaluate.suites.map((part, index) => ({ path: ['evaluate', 'suites', index], part }));
   return [...stages, ...suites].flatMap(({ path, part }) =>
-    modesAsked(part).flatMap(({ at, asked }): ModeFault[] => {
+    modesAsked(part).flatMap(({ at, asked }): Fault[] => {
       const fault = (message: string) => [{ path: [...path, ...at], message }];
       if (model.thinking_control === 'none' && asked.some((mode) => mode !== 'non_thinking'))
         return fault('with thinking_control "none" the only mode is non_thinking');

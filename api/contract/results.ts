@@ -1,7 +1,8 @@
 // What a job has to show: metric series, the evaluation matrix, kept rollouts.
 import { z } from 'zod';
 import type { sampleIndex } from './event.ts';
-import { evaluationCell, mode, sampleStatus, stepMode } from './event.ts';
+import { evaluationCell, sampleStatus } from './event.ts';
+import { stageMode, thinkingMode } from './stages/common.ts';
 import { message } from './task.ts';
 
 /** One point of a series; of several attempts at a step the latest is shown. */
@@ -10,7 +11,7 @@ export const metricPoint = z
     stage: z.string(),
     phase: z.number().int(),
     step: z.number().int(),
-    mode: stepMode,
+    mode: stageMode,
     key: z.string(),
     value: z.number().nullable(),
     attempt: z.number().int(),
@@ -33,7 +34,7 @@ export const sampleLine = z.object({
   step: z.number().int(),
   task: z.number().int(),
   rollout: z.number().int(),
-  mode,
+  mode: thinkingMode,
   prompt: z.union([z.string(), z.array(message)]),
   response: z.string(),
   tokens: z.number().int(),

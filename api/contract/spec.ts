@@ -1,6 +1,7 @@
 // Job specs as posted. Unknown fields are refused; every default is written here or in stages/, so that the
 // expanded spec kept with the job is `jobSpec.parse(posted)` with names filled in (expand.ts).
 import { z } from 'zod';
+import type { Fault } from './fault.ts';
 import { coverageFaults, filterFaults, suiteFaults } from './fit-faults.ts';
 import { gate } from './gate.ts';
 import { gateFaults } from './gate-faults.ts';
@@ -61,11 +62,6 @@ export const model = z
         message: `must be at most ${tooSmall.most}: ${tooSmall.module} of this model is a matrix of that rank`,
       });
   });
-
-interface Fault {
-  readonly path: readonly (string | number)[];
-  readonly message: string;
-}
 
 const refuse = (faults: readonly Fault[], context: z.RefinementCtx): void => {
   for (const { path, message } of faults) context.addIssue({ code: 'custom', message, path: [...path] });

@@ -84,5 +84,3 @@ const losses = z.strictObject({
 
 export const suite = z.discriminatedUnion('measure', [averages, winRates, points, losses]);
 export type Suite = z.infer<typeof suite>;
-/** Those that answer and grade. */
-export type AnsweredSuite = Exclude<Suite, { measure: 'loss' }>;

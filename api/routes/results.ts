@@ -6,10 +6,10 @@ import type { MetricCursor } from '../../db/metrics/page.ts';
 import { metricsAfter } from '../../db/metrics/page.ts';
 import { listSamples } from '../../db/samples/list.ts';
 import type { Services } from '../context.ts';
-import { stepMode } from '../contract/event.ts';
 import { page } from '../contract/list.ts';
 import { jobId } from '../contract/names.ts';
 import { evaluation, metricPoint, sample } from '../contract/results.ts';
+import { stageMode } from '../contract/stages/common.ts';
 import { theJob } from '../jobs/find.ts';
 import { allow } from '../middleware/auth.ts';
 import { json, newRouter, problemAnswers, security } from '../openapi.ts';
@@ -25,7 +25,7 @@ const int4 = z.coerce.number().int().min(0).max(2_147_483_647);
 const metricsQuery = z.object({
   key: z.string().min(1).max(100).optional(),
   stage: z.string().min(1).max(100).optional(),
-  mode: stepMode.optional(),
+  mode: stageMode.optional(),
   limit: z.coerce.number().int().min(1).max(10_000).default(1_000),
   after: z
     .string()
@@ -141,5 +141,5 @@ export function resultRoutes({ db, store }: Services) {
 function cursorOf(after: string | undefined): MetricCursor | undefined {
   if (after === undefined) return undefined;
   const [seq, mode, ...key] = after.split(':');
-  return { seq: Number(seq), mode: stepMode.parse(mode), key: key.join(':') };
+  return { seq: Number(seq), mode: stageMode.parse(mode), key: key.join(':') };
 }

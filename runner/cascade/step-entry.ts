@@ -1,7 +1,9 @@
 // What is said of a step, updated or skipped.
-import type { z } from 'zod';
-import type { Entry, stepMode } from '../../api/contract/event.ts';
+import type { Entry } from '../../api/contract/event.ts';
 import type { ExpandedStage } from '../../api/contract/expand.ts';
+import { isReinforced } from '../../api/contract/expand.ts';
+import { sourcesOf } from '../../api/contract/sources.ts';
+import type { StageMode } from '../../api/contract/stages/common.ts';
 import type { StepResult } from './stage-run.ts';
 
 export function stepEntry(stage: ExpandedStage, phase: number, step: number, result: StepResult): Entry {
@@ -23,11 +25,15 @@ export function stepEntry(stage: ExpandedStage, phase: number, step: number, res
 }
 
 /** Several domains in different modes are filed as half_half: `modes` tells them apart. */
-function modeOf(stage: ExpandedStage): z.infer<typeof stepMode> {
-  const given =
-    'domains' in stage ? stage.domains.map(({ mode }) => mode) : ['mode' in stage ? stage.mode : undefined];
-  const modes = [...new Set(given.map((mode) => mode ?? 'non_thinking'))];
-  return modes.length === 1 ? modes[0]! : 'half_half';
+function modeOf(stage: ExpandedStage): StageMode {
+  const modes = new Set(modesAsked(stage).map((mode) => mode ?? 'non_thinking'));
+  const [only = 'non_thinking', ...others] = modes;
+  return others.length === 0 ? only : 'half_half';
+}
+
+function modesAsked(stage: ExpandedStage): readonly (StageMode | undefined)[] {
+  if (isReinforced(stage)) return sourcesOf(stage).map(({ mode }) => mode);
+  return stage.kind === 'sft' ? [stage.mode] : [];
 }
 
 const finite = (metrics: Readonly<Record<string, number>>): Record<string, number | null> =>

@@ -6,7 +6,7 @@ import { scored } from './reward.ts';
 import type { Verifier } from './verifier.ts';
 
 /** Names of the parts that both scores are given under. */
-export const INSTRUCTIONS = 'instructions';
+const INSTRUCTIONS = 'instructions';
 export const PREFERENCE = 'preference';
 
 /**

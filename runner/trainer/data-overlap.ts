@@ -46,14 +46,17 @@ const suitesOf = (spec: ExpandedSpec, datasets: Datasets): Part[] =>
     texts: measure === 'loss' ? conversationsOf(datasets, data) : promptsOf(datasets, data),
   }));
 
-/** One entry for each pair that shares rows. Two stages that name one dataset are not reported: that is said in the spec. */
+/**
+ * One entry for each pair that shares rows. Two stages that name one dataset are not reported: that is said in the spec; nor are domains
+ * of one stage, which come in the same batches.
+ */
 export function dataOverlaps(spec: ExpandedSpec, datasets: Datasets): OverlapEntry[] {
   const stages = stagesOf(spec, datasets);
   const suites = suitesOf(spec, datasets);
   return stages.flatMap((stage, index) => [
     ...stages
       .slice(index + 1)
-      .filter(({ data }) => data !== stage.data)
+      .filter(({ name, data }) => name !== stage.name && data !== stage.data)
       .flatMap((later) => entryOf(later, stage, 'stage', 'prompt', sameTexts(later.texts, stage.texts))),
     ...suites.flatMap((suite) =>
       entryOf(stage, suite, 'suite', '9-gram', gramOverlap(stage.texts, suite.texts)),

@@ -1,14 +1,10 @@
 // From a posted spec with a preset to one without gaps: each posted stage over the values of the preset's stage that it names. Stages
 // keep the places that they were posted at, so that every fault is named by its pointer into what was posted; the order in which they
 // run is the preset's (stages-of.ts).
+import type { Fault } from '../fault.ts';
 import type { Omitted, PresetStage } from './preset.ts';
 import { isPresetName, presetNames, presets, stageOf } from './presets.ts';
 import type { PresetName } from './presets.ts';
-
-export interface PresetFault {
-  readonly path: readonly (string | number)[];
-  readonly message: string;
-}
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -16,7 +12,7 @@ const isFields = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** The spec, changed where it is a cascade with a preset; faults of its preset and of the names of its stages. */
-export function expandPreset(posted: unknown): { readonly spec: unknown; readonly faults: PresetFault[] } {
+export function expandPreset(posted: unknown): { readonly spec: unknown; readonly faults: Fault[] } {
   const whole = { spec: posted, faults: [] };
   if (!isFields(posted) || posted['type'] !== 'cascade' || posted['preset'] === undefined) return whole;
   const { preset, stages } = posted;
@@ -33,7 +29,7 @@ export function expandPreset(posted: unknown): { readonly spec: unknown; readonl
   return { spec: { ...posted, stages: merged }, faults };
 }
 
-function stageFault(preset: PresetName, stage: unknown, index: number): PresetFault[] {
+function stageFault(preset: PresetName, stage: unknown, index: number): Fault[] {
   if (!isFields(stage)) return [];
   const given = stageOf(preset, stage['name']);
   if (given === undefined) {

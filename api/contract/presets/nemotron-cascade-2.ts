@@ -59,6 +59,7 @@ export const nemotronCascade2: Preset = {
       },
     },
     {
+      // The paper's judge compares all pairs of a group: a grader of type judge with prompt "group", which the poster names.
       name: 'rlhf',
       source: 'Nemotron-Cascade 2, Table 9 and section 4.5',
       values: {
@@ -105,10 +106,6 @@ export const nemotronCascade2: Preset = {
       why: 'there is no grader of tool calls (30 % of the prompts of multi-domain; also a part of sft)',
     },
     { name: 'distill', why: 'on-policy distillation from several teachers is not built' },
-    {
-      name: 'rlhf/all-pairs',
-      why: 'the paper’s judge compares all pairs of a group; the judge grader compares each answer with the row’s reference',
-    },
     {
       name: 'long-context',
       why: 'there is no stage of that kind: answers are not judged over several documents',

@@ -1,6 +1,7 @@
 // Nemotron-Cascade-8B, the unified model (arXiv 2512.13607), by the tables of its appendix. Where the text says otherwise the
 // table is followed: RLHF and instructions with 256 prompts (text: 128), instructions for 2300 and 800 steps (text: about 2000 and
-// 1000), code cooling from 1.0 to 0.8 (text: 1.0), the second SWE stage without overlong filter (text: with).
+// 1000), the last phase of math at 0.8 (text: 1), code cooling from 1.0 to 0.8 (text: 1.0), the second SWE stage without overlong filter
+// (text: with).
 import type { Preset } from './preset.ts';
 
 const sft = {

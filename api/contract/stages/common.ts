@@ -48,9 +48,15 @@ export const askedOfBatches = stageMode
 /** What `refine` takes: a check, and what is wrong where it fails. */
 export type Rule<Value> = [(value: Value) => boolean, { error: string; path: (string | number)[] }];
 
+/** Evaluations before the first stage are filed under `initial`, as those after a stage under its name. */
+const stageName = name.refine(
+  (given) => given !== 'initial',
+  '"initial" is the model before the first stage: give the stage another name',
+);
+
 /** Of every stage. */
 export const common = {
-  name: name.optional().describe('unique within the job; default: the kind'),
+  name: stageName.optional().describe('unique within the job; default: the kind'),
   domain: name.optional().describe('what its evaluations count for; default: the kind, chat for rlhf'),
   lr_schedule: z.enum(['constant', 'cosine']),
   warmup_steps: z.number().int().min(0).default(0),

@@ -70,9 +70,8 @@ export function rolloutMetrics(groups_P: readonly JudgedGroup[]): Record<string,
 export function modeMetrics(
   groups_P: readonly JudgedGroup[],
 ): Partial<Record<ThinkingMode, Record<string, number>>> | undefined {
-  const modes = [...new Set(groups_P.map(({ mode }) => mode))];
-  if (modes.length < 2) return undefined;
-  const asked = [...new Set(modes.map(askedMode))];
+  const asked = [...new Set(groups_P.map(({ mode }) => askedMode(mode)))];
+  if (asked.length < 2) return undefined;
   return Object.fromEntries(
     asked.map((mode) => [mode, groupMetrics(groups_P.filter((group) => askedMode(group.mode) === mode))]),
   );

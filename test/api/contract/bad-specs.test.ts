@@ -32,6 +32,12 @@ const shapes: Case[] = [
     /no such field/,
   ],
   [
+    'a stage named as the model before all stages',
+    () => cascade({ ...math, name: 'initial' }),
+    '/stages/0/name',
+    /give the stage another name/,
+  ],
+  [
     'epochs and steps of sft',
     () => cascade({ kind: 'sft', data: 'sft', epochs: 1, steps: 1 }),
     '/stages/0/steps',

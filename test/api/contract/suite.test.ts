@@ -33,30 +33,22 @@ it.each([
   [
     'pass@j of more samples than there are',
     { ...math, k: 4, pass_at: [1, 5] },
-    /suites\.0\.pass_at: each j must be at most k/,
+    /suites\.0\.pass_at\.\d: must be at most k/,
   ],
-  ['a j that stands twice', { ...math, k: 4, pass_at: [1, 1] }, /pass_at: a j stands twice/],
-  [
-    'pass@j without a maximum',
-    { ...math, grader: preference, pass_at: [1] },
-    /pass_at: .*this grader has none/,
-  ],
+  ['a j that stands twice', { ...math, k: 4, pass_at: [1, 1] }, /pass_at: a number stands twice/],
+  ['pass@j without a maximum', { ...math, grader: preference, pass_at: [1] }, /pass_at: .* has no maximum/],
   [
     'pass@j of an unbounded service',
     { ...math, grader: { type: 'remote', url: 'https://g.example', max_score: null }, pass_at: [1] },
-    /pass_at: .*this grader has none/,
+    /pass_at: .* has no maximum/,
   ],
-  [
-    'a win rate by math',
-    { ...math, measure: 'win_rate' },
-    /grader: is measured by a preference grader, or by a judge/,
-  ],
+  ['a win rate by math', { ...math, measure: 'win_rate' }, /grader: math compares no answer/],
   [
     'a win rate by yes and no',
     { ...math, measure: 'win_rate', grader: { ...judge, prompt: 'yes_no' } },
-    /grader: is measured by a preference grader/,
+    /grader: judge compares no answer/,
   ],
-  ['points of math', { ...math, measure: 'points' }, /grader: only the code grader judges subtasks/],
+  ['points of math', { ...math, measure: 'points' }, /grader: points are of subtasks/],
 ])('refuses %s', (_, suite, fault) => {
   expect(faultsOfSuite(suite)).toEqual([expect.stringMatching(fault)]);
 });
@@ -82,6 +74,13 @@ it.each([
   ['a level', { metric: 'ioi.non_thinking.points_share', at_least: 0.3, confidence: 0.99 }],
 ])('takes a gate on %s', (_, require) => {
   expect(faultsOf(gated(require))).toEqual([]);
+});
+
+it('takes a gate on a suite whose name has dots', () => {
+  const spec = gated({ metric: 'math.v1.thinking.avg@8', at_least: 0 });
+  expect(
+    faultsOf({ ...spec, evaluate: { suites: [{ ...spec.evaluate.suites[0], name: 'math.v1' }] } }),
+  ).toEqual([]);
 });
 
 it.each([

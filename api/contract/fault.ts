@@ -1,0 +1,7 @@
+// What is wrong with a spec beyond its shape: where, and in words. Whoever finds it says so; the schema makes an issue of it.
+export type Path = readonly (string | number)[];
+
+export interface Fault {
+  readonly path: Path;
+  readonly message: string;
+}

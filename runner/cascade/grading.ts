@@ -32,7 +32,10 @@ export async function gradeGroups(
   const grading = new BatchGrading(place, outage);
   rollouts_PG.forEach((group, p) => {
     const gradeOf = gradingOf(grader, tasks_P[p]!, group.length);
-    group.forEach((rollout, g) => grading.begin(p, g, { rollout, grade: () => gradeOf(g, rollout.text) }));
+    group.forEach((rollout, g) => {
+      const sameAs = grader.isDeterministic ? JSON.stringify([p, rollout.text]) : undefined;
+      grading.begin(p, g, { rollout, grade: () => gradeOf(g, rollout.text), sameAs });
+    });
   });
   return await grading.end();
 }

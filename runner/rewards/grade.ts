@@ -4,6 +4,7 @@ import type { MathRow, Task } from '../../api/contract/task.ts';
 import { codeVerifier } from './code.ts';
 import { createJudge, reached, rewardModel } from './endpoints.ts';
 import { exactReward } from './exact.ts';
+import { isDeterministic } from './grading-kind.ts';
 import { instructionsVerifier } from './instructions.ts';
 import { judgePatch, judgeVerifier } from './judge/judge.ts';
 import { mathVerifier } from './math.ts';
@@ -25,8 +26,10 @@ const ofAnswer = (score: Score, maximum: (gold: string) => number): Verifier<Mat
 });
 
 /** Grades only rows of the kinds that `kindsGradedBy` lists for it. @throws MissingSecret. */
-export const createGrader = (grader: Grader, means: Means): Verifier<Task> =>
-  guarded(verifierOf(grader, means));
+export const createGrader = (grader: Grader, means: Means): Verifier<Task> => ({
+  ...guarded(verifierOf(grader, means)),
+  isDeterministic: isDeterministic(grader),
+});
 
 /** A verifier does not throw and gives numbers; where it fails to, that is our fault, and costs one rollout, not the trainer. */
 export const guarded = (verifier: Verifier<Task>): Verifier<Task> => {

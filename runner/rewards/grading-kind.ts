@@ -3,7 +3,6 @@ import type { Grader } from '../../api/contract/grader.ts';
 
 const always: ReadonlySet<Grader['type']> = new Set(['exact', 'prefix', 'math', 'instructions', 'code']);
 
-/** Does one response to one task get the same reward whenever it is asked about? Models and services may answer otherwise. */
 export const isDeterministic = (grader: Grader): boolean =>
   always.has(grader.type) || (grader.type === 'swe' && grader.judge === undefined);
 

@@ -6,6 +6,8 @@ import type { Reward } from './reward.ts';
 export interface Verifier<Row = Task> {
   /** `response` is the answer's text without the end-of-sequence token; the thinking block, if any, is still in it. */
   grade(task: Row, response: string): Promise<Reward>;
+  /** Does one response to one task get the same reward whenever it is asked about? Models and services may answer otherwise. */
+  readonly isDeterministic?: boolean;
   /** What the task's own gold is worth; nothing scores higher. */
   maxScore(task: Row): number;
   /** A response that must reach `maxScore`; undefined where the row carries no solution. */

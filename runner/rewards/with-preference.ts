@@ -15,6 +15,7 @@ export const PREFERENCE = 'preference';
  */
 export const withPreference = (verifier: Verifier<Task>, preference: Verifier<Task>): Verifier<Task> => ({
   ...verifier,
+  isDeterministic: false,
   grade: async (task, response): Promise<Reward> => {
     // At once: a reward model takes together what comes within one turn of the event loop.
     const [worth, liking] = await Promise.all([

@@ -1,6 +1,6 @@
 // Between sampler and graders: rollouts that have ended, each handed on at once, or with as many others of its source as its grader is
 // asked about together; what is left when the sampler is done goes in the order of prompts.
-import { askedTogether, isDeterministic } from '../../rewards/grading-kind.ts';
+import { askedTogether } from '../../rewards/grading-kind.ts';
 import type { BatchGrading } from '../batch-grading.ts';
 import { gradingOf } from '../grading.ts';
 import type { Rollout } from '../rollout.ts';
@@ -46,8 +46,8 @@ export class EndedRollouts {
 
   #begin({ rollout, p, g }: Ended): void {
     const { source, task } = this.#requests_P[p]!;
-    const once = isDeterministic(source.grader) && source.rewardModel === undefined;
-    const sameAs = once ? JSON.stringify([source.domain, task, rollout.text]) : undefined;
+    const { isDeterministic } = source.verifier;
+    const sameAs = isDeterministic ? JSON.stringify([source.domain, task, rollout.text]) : undefined;
     const grade = () => this.#gradeOf_P[p]!(g, rollout.text);
     this.#grading.begin(p, g, { rollout, grade, sameAs });
   }

@@ -135,7 +135,7 @@ it('asks a service in whole batches as they fill, and about the rest when the sa
   const served = {
     ...source,
     grader: remote,
-    verifier: { ...source.verifier, grade: (_: Task, text: string) => ask(text) },
+    verifier: { ...source.verifier, isDeterministic: false, grade: (_: Task, text: string) => ask(text) },
   };
   const generate: TinyPolicy['sampler']['generate'] = async (...args) => {
     const completions = await policy.sampler.generate(...args);

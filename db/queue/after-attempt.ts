@@ -27,8 +27,8 @@ export interface Next {
 }
 
 /**
- * Cancel wins over everything, then success, then a pause that was asked for; a transient failure is retried while attempts are left, and what is missing
- * outside pauses the job.
+ * Cancel wins over everything, then success, then a pause that was asked for; a transient failure is retried while attempts are
+ * left, and what is missing outside pauses the job.
  */
 export function afterAttempt(held: Held, outcome: Outcome): Next {
   const end = {

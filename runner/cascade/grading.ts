@@ -1,5 +1,5 @@
-// Rewards of a batch: every rollout graded by itself or beside its group, all at once. An unscored one (our fault) has no reward; an invalid one (the
-// answer's own fault) gets the stage's value for it.
+// Rewards of a batch: every rollout graded by itself or beside its group, all at once. An unscored one (our fault) has no reward; an
+// invalid one (the answer's own fault) gets its grader's value for it.
 import type { Task } from '../../api/contract/task.ts';
 import type { Means } from '../rewards/means.ts';
 import type { Reward } from '../rewards/reward.ts';

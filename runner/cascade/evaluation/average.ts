@@ -2,7 +2,7 @@
 import type { Task } from '../../../api/contract/task.ts';
 import type { Verifier } from '../../rewards/verifier.ts';
 import type { Graded } from '../grading.ts';
-import { mean } from './bootstrap.ts';
+import { mean } from '../mean.ts';
 import type { Measure } from './measured.ts';
 import { passAt } from './pass-at.ts';
 

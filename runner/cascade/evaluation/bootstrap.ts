@@ -1,6 +1,7 @@
 // The percentile bootstrap of a mean over tasks, by named draws: the same values give the same interval everywhere.
 import type { DrawKey } from '../../engine/random/draws.ts';
 import { philox } from '../../engine/random/philox.ts';
+import { mean } from '../mean.ts';
 import type { Interval } from './interval.ts';
 
 const RESAMPLES = 4_000;
@@ -24,6 +25,3 @@ function resampledMean(values: readonly number[], key: DrawKey, resample: number
   }
   return total / values.length;
 }
-
-export const mean = (values: readonly number[]): number =>
-  values.reduce((total, value) => total + value, 0) / values.length;

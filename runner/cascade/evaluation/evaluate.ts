@@ -62,8 +62,9 @@ function measureOf(
   }
   const rows = data.tasks(suite.data);
   const grader = createGrader(suite.grader, options.means);
+  const asked = { policy, suite, rows, where, options };
   const answersIn = (mode: ThinkingMode | undefined, verifier: Verifier) =>
-    gradedAnswers(policy, suite, mode, rows, verifier, options, where);
+    gradedAnswers(asked, mode, verifier);
   switch (suite.measure) {
     case 'average':
       return async (mode) => averages(suite, rows, grader, await answersIn(mode, grader));
@@ -78,15 +79,20 @@ function measureOf(
   }
 }
 
+interface Asked {
+  readonly policy: Policy;
+  readonly suite: ExpandedAnsweredSuite;
+  readonly rows: readonly Task[];
+  /** The suite and its dataset, in words. */
+  readonly where: string;
+  readonly options: EvaluationOptions;
+}
+
 /** Every task answered k times and graded. */
 async function gradedAnswers(
-  policy: Policy,
-  suite: ExpandedAnsweredSuite,
+  { policy, suite, rows, where, options: { seed, after, step, outage } }: Asked,
   mode: ThinkingMode | undefined,
-  rows: readonly Task[],
   verifier: Verifier,
-  { seed, after, step, outage }: EvaluationOptions,
-  where: string,
 ): Promise<Graded[][]> {
   const { temperature, max_response: maxResponse } = suite.sampling;
   const prompts_P = roomyPrompts(policy, rows, { format: suite.prompt_format, maxResponse, mode }, where);

@@ -1,7 +1,8 @@
 // Intervals of means over tasks. Tasks are what is sampled from a population: the k answers to one task are not independent, so a
 // task counts once however often it was answered. Why so: ADR 0019.
 import type { DrawKey } from '../../engine/random/draws.ts';
-import { bootstrapInterval, mean } from './bootstrap.ts';
+import { mean } from '../mean.ts';
+import { bootstrapInterval } from './bootstrap.ts';
 import { normalQuantile } from './normal.ts';
 
 export interface Interval {

@@ -2,11 +2,11 @@
 // is sampled.
 import type { SftRow } from '../../../api/contract/task.ts';
 import { Diverged } from '../diverged.ts';
+import { mean } from '../mean.ts';
 import { sftWeights } from '../objective.ts';
 import type { Policy } from '../policy.ts';
 import { answerPairs } from '../prompt.ts';
 import type { AnswerPairs } from '../prompt.ts';
-import { mean } from './bootstrap.ts';
 import type { Measure } from './measured.ts';
 
 /**

@@ -1,7 +1,8 @@
 // How much two evaluations of the same tasks differ, task by task. The same tasks and the same draws make the difference far less
 // noisy than either evaluation: that is why a gate compares pairs and not two means.
 import type { DrawKey } from '../../engine/random/draws.ts';
-import { bootstrapInterval, mean } from './bootstrap.ts';
+import { mean } from '../mean.ts';
+import { bootstrapInterval } from './bootstrap.ts';
 import type { Interval } from './interval.ts';
 
 export interface Drop extends Interval {

@@ -8,7 +8,7 @@ import type { Reward } from '../../rewards/reward.ts';
 import { invalid, scored } from '../../rewards/reward.ts';
 import type { Verifier } from '../../rewards/verifier.ts';
 import type { Graded } from '../grading.ts';
-import { mean } from './bootstrap.ts';
+import { mean } from '../mean.ts';
 import type { Measure } from './measured.ts';
 
 /** Verifier of a win: 1, 0.5 or 0. Throws DataError for a row without a reference; `where` is the suite and its dataset. */

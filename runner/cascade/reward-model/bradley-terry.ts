@@ -1,5 +1,6 @@
 // Bradley-Terry: P(chosen over rejected) = sigmoid(r+ - r-). Pure arithmetic in float64 on the margins r+ - r- of pairs
 // (Nemotron-Cascade, arXiv 2512.13607, section 4.2).
+import { mean } from '../mean.ts';
 
 export interface BradleyTerry {
   /** - mean log sigmoid(margin), in nats: log 2 where no pair is told apart. */
@@ -21,9 +22,6 @@ const softplusOfMinus = (x: number): number => Math.max(-x, 0) + Math.log1p(Math
 
 /** Whether a pair is ordered as its row says: 1, 0, and 1/2 where both answers score alike. */
 export const isOrdered = (margin: number): number => (Math.sign(margin) + 1) / 2;
-
-export const mean = (values: readonly number[]): number =>
-  values.reduce((total, value) => total + value, 0) / values.length;
 
 /** r+ - r- of pairs whose values [2P] lie chosen, rejected, chosen, … */
 export const marginsOf = (values_N: ArrayLike<number>): number[] =>

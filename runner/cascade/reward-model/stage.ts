@@ -3,10 +3,11 @@
 import type { ExpandedRewardModelStage } from '../../../api/contract/expand.ts';
 import { batchOf } from '../../data/order.ts';
 import { stepsOver } from '../duration.ts';
+import { mean } from '../mean.ts';
 import { updatedOr } from '../stage-run.ts';
 import type { StageRun } from '../stage-run.ts';
 import { optimize } from '../update.ts';
-import { bradleyTerry, isOrdered, marginsOf, mean } from './bradley-terry.ts';
+import { bradleyTerry, isOrdered, marginsOf } from './bradley-terry.ts';
 import type { BradleyTerry } from './bradley-terry.ts';
 import type { Pair, ValuedModel } from './pairs.ts';
 

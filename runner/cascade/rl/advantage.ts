@@ -4,6 +4,7 @@
 //  3. an unscored rollout (our fault, reward null) enters neither mean nor std and has no advantage;
 //  4. a group with fewer than two scored rollouts is dropped whole.
 // G: rollouts of one group.
+import { mean, sum } from '../mean.ts';
 
 /** Below it a group has no variance: every advantage in it is 0. */
 export const MIN_STD = 1e-6;
@@ -24,8 +25,9 @@ interface Statistics {
 /** Mean and sample standard deviation; undefined for fewer than two values. */
 function statisticsOf(values: readonly number[]): Statistics | undefined {
   if (values.length < 2) return undefined;
-  const mean = sum(values) / values.length;
-  return { mean, std: Math.sqrt(sum(values.map((value) => (value - mean) ** 2)) / (values.length - 1)) };
+  const centre = mean(values);
+  const squares = sum(values.map((value) => (value - centre) ** 2));
+  return { mean: centre, std: Math.sqrt(squares / (values.length - 1)) };
 }
 
 /**
@@ -36,17 +38,17 @@ export function standardScores(values_G: readonly (number | null)[]): (number | 
   const statistics = statisticsOf(values_G.filter((value) => value !== null));
   if (statistics === undefined || statistics.std < MIN_STD)
     return values_G.map((value) => (value === null ? null : 0));
-  const { mean, std } = statistics;
-  return values_G.map((value) => (value === null ? null : (value - mean) / std));
+  return values_G.map((value) => (value === null ? null : (value - statistics.mean) / statistics.std));
 }
 
 /** Advantages of one group from its rewards; null marks an unscored rollout. */
 export function groupAdvantage(rewards_G: readonly (number | null)[]): GroupAdvantage {
   const statistics = statisticsOf(rewards_G.filter((reward) => reward !== null));
   if (statistics === undefined) return { advantages_G: rewards_G.map(() => null), mean: null, std: null };
-  const { mean, std } = statistics;
-  const advantage = (reward: number) => (std < MIN_STD ? 0 : (reward - mean) / (std + MIN_STD));
-  return { advantages_G: rewards_G.map((reward) => (reward === null ? null : advantage(reward))), mean, std };
+  const { std } = statistics;
+  const advantage = (reward: number) => (std < MIN_STD ? 0 : (reward - statistics.mean) / (std + MIN_STD));
+  return {
+    advantages_G: rewards_G.map((reward) => (reward === null ? null : advantage(reward))),
+    ...statistics,
+  };
 }
-
-const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);

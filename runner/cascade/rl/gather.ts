@@ -2,6 +2,7 @@
 // goes on in rounds, each of as many tasks as groups are missing.
 import type { Phase } from '../../../api/contract/stages/phase.ts';
 import { drawKey } from '../../engine/random/draws.ts';
+import { mean, sum } from '../mean.ts';
 import { isAccepted, trimmed } from './batch-filter.ts';
 import { standingOf } from './epoch-filter.ts';
 import { missingOf, quotasOf, requestsFor } from './group-request.ts';
@@ -10,13 +11,13 @@ import { rowOf } from './group.ts';
 import type { GradedGroup } from './group.ts';
 import type { ReinforceOptions } from './reinforce.ts';
 import { sampleRound } from './sample-round.ts';
-import type { Round } from './sample-round.ts';
+import type { Round, RoundTimes } from './sample-round.ts';
 
 export interface Gathered {
   readonly groups_P: readonly GradedGroup[];
-  readonly time_sample: number;
-  readonly time_score: number;
-  /** Times, and what curricula do: what the groups themselves do not tell. */
+  /** Of all rounds. */
+  readonly times: RoundTimes;
+  /** What curricula do: what the groups themselves do not tell. */
   readonly metrics: Readonly<Record<string, number>>;
   /** Why the stage has no further step. */
   readonly ended: string | undefined;
@@ -43,18 +44,10 @@ export async function gather(options: ReinforceOptions, phase: Phase, step: numb
   noteVisits(options, groups);
   const ended = endOf(options, groups, rounds.length);
   if (ended !== undefined) groups = trimmed(groups);
-  const time = (part: 'time_sample' | 'time_score' | 'time_score_total') =>
-    sum(rounds.map((round) => round[part]));
-  const [time_sample, time_score] = [time('time_sample'), time('time_score')];
   return {
     groups_P: groups,
-    time_sample,
-    time_score,
-    metrics: {
-      ...lineMetrics(options),
-      ...(filter === undefined ? {} : filterMetrics(rounds)),
-      ...{ time_sample, time_score, time_score_total: time('time_score_total') },
-    },
+    times: timesOf(rounds),
+    metrics: { ...lineMetrics(options), ...(filter === undefined ? {} : filterMetrics(rounds)) },
     ended,
   };
 }
@@ -109,6 +102,12 @@ function lineMetrics({ stage, sources, lines }: ReinforceOptions): Record<string
   };
 }
 
+const timesOf = (rounds: readonly Round[]): RoundTimes => ({
+  time_sample: sum(rounds.map(({ times }) => times.time_sample)),
+  time_score: sum(rounds.map(({ times }) => times.time_score)),
+  time_score_total: sum(rounds.map(({ times }) => times.time_score_total)),
+});
+
 /** `reward_sampled` is of all rollouts, of rejected groups too: what passes the filter is no sample of what the policy can do. */
 function filterMetrics(rounds: readonly Round[]): Record<string, number> {
   const sampled = rounds.flatMap(({ groups_P }) => groups_P);
@@ -118,8 +117,6 @@ function filterMetrics(rounds: readonly Round[]): Record<string, number> {
   return {
     rounds: rounds.length,
     accepted: sampled.filter(isAccepted).length / sampled.length,
-    reward_sampled: sum(rewards) / rewards.length,
+    reward_sampled: mean(rewards),
   };
 }
-
-const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);

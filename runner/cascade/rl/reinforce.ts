@@ -4,16 +4,17 @@
 import type { ExpandedReinforcedStage } from '../../../api/contract/expand.ts';
 import type { Phase } from '../../../api/contract/stages/phase.ts';
 import type { WeightedSequence } from '../../engine/learner/micro-batches.ts';
+import { sum } from '../mean.ts';
 import type { Policy } from '../policy.ts';
 import { updatedOr } from '../stage-run.ts';
 import type { StepResult } from '../stage-run.ts';
 import { update } from '../update.ts';
 import { gather } from './gather.ts';
-import type { Gathered } from './gather.ts';
 import { judgeBatch } from './judge.ts';
 import type { JudgedGroup } from './judge.ts';
 import { phaseAt } from './phase-at.ts';
 import { modeMetrics, rolloutMetrics, samplerGap } from './rollout-metrics.ts';
+import type { RoundTimes } from './sample-round.ts';
 import { chooseSamples } from './samples.ts';
 import type { Source } from './source.ts';
 import type { ReinforcedOptions } from './stage.ts';
@@ -33,66 +34,70 @@ export interface ReinforceOptions extends ReinforcedOptions, Weighing {
 }
 
 export async function reinforce(options: ReinforceOptions, step: number): Promise<StepResult> {
-  const { phase } = phaseAt(options.phases, step);
+  const { stage, phases, samplesPerStep } = options;
+  const { phase } = phaseAt(phases, step);
   const gathered = await gather(options, phase, step);
-  const groups_P = judgeBatch(options.stage, phase, gathered.groups_P);
-  const result = await learn(options, { phase, step }, groups_P, gathered);
+  const groups_P = judgeBatch(stage, phase, gathered.groups_P);
+  const { outcome, metrics, plan } = await learn(options, { phase, step }, groups_P);
+  const { time_train } = metrics;
   return {
-    ...result,
-    metrics: { ...result.metrics, ...gathered.metrics },
+    ...outcome,
+    metrics: {
+      ...rolloutMetrics(groups_P),
+      ...metrics,
+      ...(time_train === undefined ? {} : rateMetrics(groups_P, { ...gathered.times, time_train })),
+      ...gathered.metrics,
+      ...gathered.times,
+    },
     modes: modeMetrics(groups_P),
+    samples: chooseSamples(groups_P, samplesPerStep),
+    plan,
     ended: gathered.ended,
   };
 }
 
+interface Learnt extends Pick<StepResult, 'plan'> {
+  readonly outcome: ReturnType<typeof updatedOr>;
+  /** `time_train`: seconds, where there was something to learn. */
+  readonly metrics: StepResult['metrics'] & { readonly time_train?: number };
+}
+
+/** Weights of the tokens that count, and the update from them. */
 async function learn(
   options: ReinforceOptions,
   { phase, step }: { readonly phase: Phase; readonly step: number },
   groups_P: readonly JudgedGroup[],
-  { time_sample, time_score }: Gathered,
-): Promise<StepResult> {
-  const { policy, stage, phases, samplesPerStep } = options;
-  const judged = groups_P.flatMap(({ rollouts_G }) => rollouts_G);
-  const learnt = judged.filter(({ advantage, rollout }) => advantage !== null && rollout.response.length > 0);
-  const samples = chooseSamples(groups_P, samplesPerStep);
-
+): Promise<Learnt> {
+  const { policy, stage, phases } = options;
+  const learnt = groups_P
+    .flatMap(({ rollouts_G }) => rollouts_G)
+    .filter(({ advantage, rollout }) => advantage !== null && rollout.response.length > 0)
+    .map(({ rollout, advantage }) => ({ ...rollout, advantage }));
   const started = performance.now();
-  const pairs = learnt.map(({ rollout, advantage }) => ({ ...rollout, advantage }));
-  const weighed = await weigh(options, pairs, phase.temperature);
-  const { sequences } = weighed;
-  const cause = nothingToLearn(sequences);
-  if (cause !== undefined)
-    return {
-      type: 'skipped',
-      cause,
-      metrics: { ...rolloutMetrics(groups_P), ...weighed.metrics },
-      samples,
-      plan: [],
-    };
-  const { logProbs, metrics, plan, skipped } = await update(policy, sequences, stage, {
+  const weighed = await weigh(options, learnt, phase.temperature);
+  const cause = nothingToLearn(weighed.sequences);
+  if (cause !== undefined) return { outcome: updatedOr(cause), metrics: weighed.metrics, plan: [] };
+  const { logProbs, metrics, plan, skipped } = await update(policy, weighed.sequences, stage, {
     step,
-    steps: phases.reduce((total, { steps }) => total + steps, 0),
+    steps: sum(phases.map(({ steps }) => steps)),
     temperature: phase.temperature,
   });
   const time_train = (performance.now() - started) / 1000;
-  const tokens = judged.reduce((total, { rollout }) => total + rollout.response.length, 0);
   return {
-    ...updatedOr(skipped),
-    metrics: {
-      ...rolloutMetrics(groups_P),
-      ...weighed.metrics,
-      ...metrics,
-      ...samplerGap(
-        learnt.map(({ rollout }) => rollout),
-        logProbs,
-      ),
-      tokens,
-      tokens_per_s: tokens / (time_sample + time_score + time_train),
-      time_train,
-    },
-    samples,
+    outcome: updatedOr(skipped),
+    metrics: { ...weighed.metrics, ...metrics, ...samplerGap(learnt, logProbs), time_train },
     plan,
   };
+}
+
+/** `tokens` are those sampled, whether learnt from or not. */
+function rateMetrics(
+  groups_P: readonly JudgedGroup[],
+  { time_sample, time_score, time_train }: RoundTimes & { readonly time_train: number },
+): Record<string, number> {
+  const rollouts = groups_P.flatMap(({ rollouts_G }) => rollouts_G);
+  const tokens = sum(rollouts.map(({ rollout }) => rollout.response.length));
+  return { tokens, tokens_per_s: tokens / (time_sample + time_score + time_train) };
 }
 
 /** Why an update would change nothing; momentum alone must not move the weights. A KL penalty needs no variance. */

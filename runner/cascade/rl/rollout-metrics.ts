@@ -3,13 +3,11 @@
 import type { ThinkingMode } from '../../engine/tokenizer/thinking.ts';
 import { splitThinking } from '../../engine/tokenizer/thinking.ts';
 import { askedMode } from '../asked-mode.ts';
+import { mean } from '../mean.ts';
 import type { Rollout } from '../rollout.ts';
 import { MIN_STD } from './advantage.ts';
 import type { JudgedGroup } from './judge.ts';
 import { partMeans } from './part-means.ts';
-
-const mean = (values: readonly number[]): number =>
-  values.reduce((total, value) => total + value, 0) / values.length;
 
 /**
  * `reward` is what the update saw, after every penalty; `reward_graded` what the grader gave. `language_mixing` is the share

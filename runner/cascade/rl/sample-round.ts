@@ -1,10 +1,10 @@
 // One round of a step: rollouts of the tasks asked for, by the policy as it stands, each graded from the moment it is complete while
 // the others are still being decoded. Nothing of it outlives the round: no reward is ever of another policy.
+import type { Phase } from '../../../api/contract/stages/phase.ts';
+import type { DrawKey } from '../../engine/random/draws.ts';
 import { BatchGrading } from '../batch-grading.ts';
 import { promptOpensThinking } from '../prompt.ts';
 import { sampleGroups, truncationOf } from '../rollout.ts';
-import type { DrawKey } from '../../engine/random/draws.ts';
-import type { Phase } from '../../../api/contract/stages/phase.ts';
 import { EndedRollouts } from './ended-rollouts.ts';
 import type { GradedGroup } from './group.ts';
 import type { GroupRequest } from './group-request.ts';
@@ -13,6 +13,11 @@ import type { ReinforceOptions } from './reinforce.ts';
 export interface Round {
   /** In the order of the requests. */
   readonly groups_P: readonly GradedGroup[];
+  readonly times: RoundTimes;
+}
+
+/** Seconds; metrics of the step by these names. */
+export interface RoundTimes {
   /** Until the last token. */
   readonly time_sample: number;
   /** What grading took beyond that. */
@@ -51,8 +56,10 @@ export async function sampleRound(
       opensThinking: promptOpensThinking(policy.tokenizer, prompts_P[p]!),
       rollouts_G: graded_PG[p]!,
     })),
-    time_sample: (sampled - started) / 1000,
-    time_score: (performance.now() - sampled) / 1000,
-    time_score_total: grading.busySeconds,
+    times: {
+      time_sample: (sampled - started) / 1000,
+      time_score: (performance.now() - sampled) / 1000,
+      time_score_total: grading.busySeconds,
+    },
   };
 }

@@ -94,6 +94,11 @@ describe('modes', () => {
     expect(modeMetrics(halves.slice(0, 1))).toBeUndefined();
   });
 
+  it('are not halves where one domain asks for no mode and the other for non_thinking: both are filed as that', () => {
+    const groups = [group({}, [judged(1)]), group({ source: code, mode: 'non_thinking' }, [judged(0)])];
+    expect(modeMetrics(groups)).toBeUndefined();
+  });
+
   it('both have samples, and so has every domain', () => {
     const groups = [...halves, group({ source: code, mode: 'thinking' }, [judged(1), judged(0)])];
     const kinds = chooseSamples(groups, 3).map(({ mode, prompt }) => [mode, prompt]);

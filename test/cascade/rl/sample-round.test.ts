@@ -59,7 +59,7 @@ it('equals grading afterwards, however long each grade takes', async () => {
   const graded = await gradeGroups(source.verifier, rows, rollouts, place, noOutage);
   expect(round.groups_P.map(({ rollouts_G }) => rollouts_G)).toEqual(graded);
   expect(round.groups_P.map(({ task }) => task)).toEqual([5, 2, 8, 2]);
-  expect(round.time_score_total).toBeGreaterThan(0);
+  expect(round.times.time_score_total).toBeGreaterThan(0);
 });
 
 it('begins while others are still sampled, and grades equal answers of a task once', async () => {

@@ -80,7 +80,7 @@ describe('runRewardModel', () => {
     ]);
     const [first] = entries.filter((entry) => entry.type === 'step');
     expect(Object.keys(first!.metrics).sort()).toEqual([
-      ...['accuracy', 'grad_norm', 'loss', 'lr', 'margin', 'time_train'],
+      ...['accuracy', 'grad_norm', 'loss', 'lr', 'margin', 'time_save', 'time_train'],
       ...['tokens', 'tokens_per_s', 'update_norm'],
     ]);
     // A head of zeros tells nothing apart.

@@ -3,8 +3,10 @@ import type { Truncation } from '../../api/contract/truncation.ts';
 import { drawStream } from '../engine/random/draws.ts';
 import type { DrawKey } from '../engine/random/draws.ts';
 import type { Completion, SampleOptions, SampleRequest } from '../engine/sampler/completion.ts';
+import { OPEN } from '../engine/tokenizer/thinking.ts';
 import { Diverged } from './diverged.ts';
 import type { Policy } from './policy.ts';
+import { promptOpensThinking } from './prompt.ts';
 
 export interface Rollout {
   readonly prompt: Int32Array;
@@ -13,7 +15,10 @@ export interface Rollout {
   /** The sampler's log-probabilities at the sampling temperature. */
   readonly logProbs: Float32Array;
   readonly truncated: boolean;
-  /** What graders see: the response without its end token. Any other special token stays visible, or it would be free. */
+  /**
+   * What graders see: the response without its end token, after the tag of a think block that the prompt opened for it; else thinking
+   * that never ended would be read as an answer. Any other special token stays visible, or it would be free.
+   */
   readonly text: string;
 }
 
@@ -58,12 +63,13 @@ export async function sampleGroups(
   );
   const { eosId } = policy.tokenizer;
   const rollouts_PG = prompts_P.map(() => new Array<Rollout>(G));
+  const openings_P = prompts_P.map((prompt) => (promptOpensThinking(policy.tokenizer, prompt) ? OPEN : ''));
   await policy.sampler.generate(
     requests,
     { ...sampling, endIds: eosId === undefined ? [] : [eosId] },
     (i, completion) => {
       const [p, g] = [Math.floor(i / G), i % G];
-      const rollout = rolloutOf(policy, prompts_P[p]!, completion);
+      const rollout = rolloutOf(policy, prompts_P[p]!, openings_P[p]!, completion);
       rollouts_PG[p]![g] = rollout;
       onRollout?.(rollout, p, g);
     },
@@ -74,12 +80,13 @@ export async function sampleGroups(
 function rolloutOf(
   { tokenizer }: Policy,
   prompt: Int32Array,
+  opening: string,
   { tokens, logProbs, ended }: Completion,
 ): Rollout {
   if (logProbs.some(Number.isNaN))
     throw new Diverged(
       'the log-probability of a sampled token is not a number: the model has diverged; lower the learning rate',
     );
-  const text = tokenizer.decode([...(ended ? tokens.subarray(0, -1) : tokens)], { keepSpecial: true });
-  return { prompt, response: tokens, logProbs, truncated: !ended, text };
+  const said = tokenizer.decode([...(ended ? tokens.subarray(0, -1) : tokens)], { keepSpecial: true });
+  return { prompt, response: tokens, logProbs, truncated: !ended, text: opening + said };
 }

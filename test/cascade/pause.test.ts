@@ -4,21 +4,15 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Entry } from '../../api/contract/event.ts';
 import type { ExpandedSpec } from '../../api/contract/expand.ts';
 import { Paused } from '../../runner/cascade/point.ts';
-import type { Carried, Point, PointKind } from '../../runner/cascade/point.ts';
+import type { PointKind } from '../../runner/cascade/point.ts';
 import { runCascade } from '../../runner/cascade/run.ts';
-import type { Host } from '../../runner/cascade/run.ts';
 import type { LearnerState } from '../../runner/engine/learner/learner.ts';
 import { createRuntime } from '../../runner/engine/ort/create.ts';
 import type { Runtime } from '../../runner/engine/ort/runtime.ts';
 import { means } from '../support/means.ts';
-import { noWaiting, tinyDatasets, tinyPolicy, tinySpec } from '../support/tiny-policy.ts';
-
-interface Snapshot {
-  readonly point: Point;
-  readonly kind: PointKind;
-  readonly carried: Carried;
-  readonly state: LearnerState;
-}
+import { copyOfState, recordingHost } from '../support/recording-host.ts';
+import type { Snapshot } from '../support/recording-host.ts';
+import { tinyDatasets, tinyPolicy, tinySpec } from '../support/tiny-policy.ts';
 
 interface Part {
   readonly entries: readonly Entry[];
@@ -34,13 +28,6 @@ afterAll(() => {
   runtime[Symbol.dispose]();
 });
 
-const copyOf = ({ weights, firstMoment, secondMoment, stepCount }: LearnerState): LearnerState => ({
-  weights: weights.slice(),
-  firstMoment: firstMoment.slice(),
-  secondMoment: secondMoment.slice(),
-  stepCount,
-});
-
 /** One attempt; `isAsked` is asked about all that it has said so far. */
 async function attempt(
   spec: ExpandedSpec,
@@ -48,23 +35,9 @@ async function attempt(
   from?: Snapshot,
 ): Promise<Part> {
   const policy = await tinyPolicy(runtime);
-  const entries: Entry[] = [];
-  const snapshots: Snapshot[] = [];
-  const host: Host = {
-    clock: noWaiting,
-    alive: () => undefined,
-    pauseAsked: () => isAsked(entries),
-    emit: (entry) => void entries.push(entry),
-    progress: () => undefined,
-    samples: async () => undefined,
-    snapshot: async (point, kind, carried) =>
-      void snapshots.push({
-        point,
-        kind,
-        carried: structuredClone(carried),
-        state: copyOf(await policy.learner.state()),
-      }),
-  };
+  const recording = recordingHost(policy.learner);
+  const { entries, snapshots } = recording;
+  const host = { ...recording, pauseAsked: () => isAsked(entries) };
   try {
     if (from !== undefined) await policy.learner.restore(from.state);
     const paused = await runCascade(
@@ -80,7 +53,7 @@ async function attempt(
         if (error instanceof Paused) return error.message;
         throw error;
       });
-    return { entries, snapshots, paused, final: copyOf(await policy.learner.state()) };
+    return { entries, snapshots, paused, final: copyOfState(await policy.learner.state()) };
   } finally {
     policy[Symbol.dispose]();
   }

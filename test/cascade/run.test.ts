@@ -8,7 +8,7 @@ import type { LearnerState } from '../../runner/engine/learner/learner.ts';
 import { createRuntime } from '../../runner/engine/ort/create.ts';
 import type { Runtime } from '../../runner/engine/ort/runtime.ts';
 import { comparable, recordedRun } from '../support/recorded-run.ts';
-import type { Snapshot } from '../support/recorded-run.ts';
+import type { Snapshot } from '../support/recording-host.ts';
 import { tinySpec } from '../support/tiny-policy.ts';
 
 let runtime: Runtime;

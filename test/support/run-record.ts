@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import type { Client } from '../../api/client.ts';
 import type { Entry, JobEvent } from '../../api/contract/event.ts';
 import type { Evaluation } from '../../api/contract/results.ts';
+import { withoutClock } from './clock-metrics.ts';
 
 /** A step as it counts in the end. */
 type StepEntry = Extract<Entry, { type: 'step' | 'step_skipped' }>;
@@ -17,12 +18,6 @@ export interface RunRecord {
   /** As the service answers for the series `loss` and `reward`: `stage step key value`. */
   readonly series: readonly string[];
 }
-
-/** Figures of the wall clock, which differ from run to run. */
-const isOfTheClock = (key: string): boolean => /^time_|_per_s$|^idle|_core_s$|^sandbox_/.test(key);
-
-const withoutClock = (values: Readonly<Record<string, number | null>>): Record<string, number | null> =>
-  Object.fromEntries(Object.entries(values).filter(([key]) => !isOfTheClock(key)));
 
 /** `events`: all of the job, from the first to the last. */
 export async function recordOf(client: Client, job: string, events: readonly JobEvent[]): Promise<RunRecord> {

@@ -10,8 +10,6 @@ export interface GradedGroup {
   readonly task: number;
   readonly mode: ThinkingMode | undefined;
   readonly rollouts_G: readonly Graded[];
-  /** Its responses begin inside a think block that the prompt opened. */
-  readonly opensThinking?: boolean;
 }
 
 export const rowOf = ({ source, task }: Pick<GradedGroup, 'source' | 'task'>): Task => source.rows[task]!;

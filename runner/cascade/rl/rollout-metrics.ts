@@ -38,8 +38,8 @@ function groupMetrics(groups_P: readonly JudgedGroup[]): Record<string, number> 
 
 /** In characters; absent where no response has that part. */
 function partLengths(groups_P: readonly JudgedGroup[]): Record<string, number> {
-  const split = groups_P.flatMap(({ rollouts_G, opensThinking = false }) =>
-    rollouts_G.map(({ rollout }) => splitThinking(rollout.text, opensThinking)),
+  const split = groups_P.flatMap(({ rollouts_G }) =>
+    rollouts_G.map(({ rollout }) => splitThinking(rollout.text, false)),
   );
   const lengths = (part: 'thinking' | 'answer'): number[] =>
     split.flatMap((response) => (response[part] === undefined ? [] : [response[part].length]));

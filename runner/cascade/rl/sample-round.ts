@@ -3,7 +3,6 @@
 import type { Phase } from '../../../api/contract/stages/phase.ts';
 import type { DrawKey } from '../../engine/random/draws.ts';
 import { BatchGrading } from '../batch-grading.ts';
-import { promptOpensThinking } from '../prompt.ts';
 import { sampleGroups, truncationOf } from '../rollout.ts';
 import { EndedRollouts } from './ended-rollouts.ts';
 import type { GradedGroup } from './group.ts';
@@ -51,11 +50,7 @@ export async function sampleRound(
   ended.close();
   const graded_PG = await grading.end();
   return {
-    groups_P: requests_P.map((request, p) => ({
-      ...request,
-      opensThinking: promptOpensThinking(policy.tokenizer, prompts_P[p]!),
-      rollouts_G: graded_PG[p]!,
-    })),
+    groups_P: requests_P.map((request, p) => ({ ...request, rollouts_G: graded_PG[p]! })),
     times: {
       time_sample: (sampled - started) / 1000,
       time_score: (performance.now() - sampled) / 1000,

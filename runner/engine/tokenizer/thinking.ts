@@ -12,7 +12,7 @@ export interface Thinking {
   readonly mode: ThinkingMode;
 }
 
-const OPEN = '<think>';
+export const OPEN = '<think>';
 const CLOSE = '</think>';
 const EMPTY_BLOCK = `${OPEN}\n\n${CLOSE}\n\n`;
 

@@ -7,14 +7,14 @@ import { expandedSpec } from '../../../api/contract/expand.ts';
 import { GateFailed } from '../../../runner/cascade/evaluation/gates.ts';
 import { RewardUnavailable } from '../../../runner/cascade/outage.ts';
 import type { Clock } from '../../../runner/cascade/outage.ts';
-import type { Carried, Point, PointKind } from '../../../runner/cascade/point.ts';
+import type { Carried } from '../../../runner/cascade/point.ts';
 import { runCascade } from '../../../runner/cascade/run.ts';
-import type { Host } from '../../../runner/cascade/run.ts';
-import type { LearnerState } from '../../../runner/engine/learner/learner.ts';
 import { createRuntime } from '../../../runner/engine/ort/create.ts';
 import type { Runtime } from '../../../runner/engine/ort/runtime.ts';
 import type { Means } from '../../../runner/rewards/means.ts';
 import { means } from '../../support/means.ts';
+import { recordingHost } from '../../support/recording-host.ts';
+import type { Snapshot } from '../../support/recording-host.ts';
 import { tinyData, tinyDatasets, tinyPolicy, tinyRows, tinySpec } from '../../support/tiny-policy.ts';
 
 let runtime: Runtime;
@@ -23,13 +23,6 @@ afterAll(() => {
   expect(runtime.stats()).toEqual({ sessions: 0, tensors: 0, bindings: 0 });
   runtime[Symbol.dispose]();
 });
-
-interface Snapshot {
-  readonly point: Point;
-  readonly kind: PointKind;
-  readonly carried: Carried;
-  readonly state: LearnerState;
-}
 
 interface Run {
   readonly entries: Entry[];
@@ -44,13 +37,6 @@ interface RunOptions {
   readonly means?: Means;
 }
 
-const copyOf = ({ weights, firstMoment, secondMoment, stepCount }: LearnerState): LearnerState => ({
-  weights: weights.slice(),
-  firstMoment: firstMoment.slice(),
-  secondMoment: secondMoment.slice(),
-  stepCount,
-});
-
 /** Whoever waits has waited. */
 function swiftClock(): Clock {
   let now = 0;
@@ -62,22 +48,11 @@ async function run(
   { from, passedGates, means: given = means }: RunOptions = {},
 ): Promise<Run> {
   const policy = await tinyPolicy(runtime);
-  const entries: Entry[] = [];
-  const snapshots: Snapshot[] = [];
-  const host: Host = {
-    clock: swiftClock(),
-    alive: () => undefined,
-    pauseAsked: () => false,
-    emit: (entry) => void entries.push(entry),
-    progress: () => undefined,
-    samples: () => Promise.resolve(),
-    snapshot: async (point, kind, carried) => {
-      // As it goes through a file: nothing but JSON is carried.
-      const kept = JSON.parse(JSON.stringify(carried)) as Carried;
-      snapshots.push({ point, kind, carried: kept, state: copyOf(await policy.learner.state()) });
-    },
-  };
-  const resumed = from && { ...from.point, ...from, ...(passedGates && { passedGates }) };
+  const host = { ...recordingHost(policy.learner), clock: swiftClock() };
+  const { entries, snapshots } = host;
+  // As it goes through a file: nothing but JSON is carried.
+  const carried = from && (JSON.parse(JSON.stringify(from.carried)) as Carried);
+  const resumed = from && carried && { ...from.point, ...from, carried, ...(passedGates && { passedGates }) };
   try {
     if (from !== undefined) await policy.learner.restore(from.state);
     await runCascade(spec, policy, tinyDatasets, given, host, resumed);

@@ -6,29 +6,14 @@ import type { ExpandedSpec } from '../../../api/contract/expand.ts';
 import type { PreferenceRow } from '../../../api/contract/task.ts';
 import { runRewardModel } from '../../../runner/cascade/reward-model.ts';
 import { Paused } from '../../../runner/cascade/point.ts';
-import type { Carried, Point, PointKind } from '../../../runner/cascade/point.ts';
-import type { Host } from '../../../runner/cascade/run.ts';
 import { DataError } from '../../../runner/data/error.ts';
-import type { LearnerState } from '../../../runner/engine/learner/learner.ts';
 import { leakCheckedRuntime } from '../../engine/learner/support.ts';
-import { noWaiting } from '../../support/tiny-policy.ts';
+import { comparable } from '../../support/recorded-run.ts';
+import { copyOfState, recordingHost } from '../../support/recording-host.ts';
+import type { Snapshot } from '../../support/recording-host.ts';
 import { preferenceRows, rewardModelSpec, tinyValuedModel } from '../../support/tiny-preferences.ts';
 
-interface Snapshot {
-  readonly point: Point;
-  readonly kind: PointKind;
-  readonly carried: Carried;
-  readonly state: LearnerState;
-}
-
 const runtime = leakCheckedRuntime();
-
-const copyOf = ({ weights, firstMoment, secondMoment, stepCount }: LearnerState): LearnerState => ({
-  weights: weights.slice(),
-  firstMoment: firstMoment.slice(),
-  secondMoment: secondMoment.slice(),
-  stepCount,
-});
 
 interface Given {
   readonly spec?: ExpandedSpec;
@@ -44,21 +29,10 @@ async function record({
   pauseAsked = () => false,
 }: Given = {}) {
   const model = await tinyValuedModel(runtime);
-  const entries: Entry[] = [];
-  const snapshots: Snapshot[] = [];
-  const host: Host = {
-    clock: noWaiting,
-    alive: () => undefined,
-    pauseAsked,
-    emit: (entry) => void entries.push(entry),
-    progress: () => undefined,
-    samples: () => Promise.reject(new Error('a reward model has no samples')),
-    snapshot: async (point, kind, carried) =>
-      void snapshots.push({
-        ...{ point, kind, carried: structuredClone(carried) },
-        state: copyOf(await model.learner.state()),
-      }),
-  };
+  const recording = recordingHost(model.learner);
+  const { entries, snapshots } = recording;
+  const samples = () => Promise.reject(new Error('a reward model has no samples'));
+  const host = { ...recording, pauseAsked, samples };
   const data = { sft: () => [], tasks: () => rows };
   let error: unknown;
   try {
@@ -67,7 +41,7 @@ async function record({
   } catch (thrown) {
     error = thrown;
   }
-  const final = copyOf(await model.learner.state());
+  const final = copyOfState(await model.learner.state());
   model[Symbol.dispose]();
   return { entries, snapshots, final, error };
 }
@@ -83,19 +57,6 @@ const cellOf = (entries: readonly Entry[], after: string, metric: string): numbe
   entries
     .flatMap((entry) => (entry.type === 'evaluation' && entry.after === after ? entry.cells : []))
     .find((cell) => cell.metric === metric)?.value;
-
-const withoutTimes = (entry: Entry): Entry =>
-  entry.type === 'step'
-    ? {
-        ...entry,
-        metrics: Object.fromEntries(
-          Object.entries(entry.metrics).filter(([key]) => !/^time_|tokens_per_s/.test(key)),
-        ),
-      }
-    : entry;
-
-const comparable = (entries: readonly Entry[]): Entry[] =>
-  entries.filter(({ type }) => type !== 'stage_started' && type !== 'micro_batches').map(withoutTimes);
 
 describe('runRewardModel', () => {
   test('says what its rows came to, evaluates before and after, and keeps what it learns', async () => {

@@ -34,8 +34,8 @@ describe('rolloutMetrics', () => {
   it('tells lengths of thinking and answer in characters, of the responses that have them', () => {
     const metrics = rolloutMetrics([
       group({}, [judged(1, { text: '<think>abcd</think>\n\nxy' }), judged(1, { text: 'wxyz' })]),
-      // The prompt opened the block: what never ends it is all thinking, and has no answer.
-      group({ opensThinking: true }, [judged(0, { text: '12345678' }), judged(0, { text: 'ab</think>c' })]),
+      // What never ends the block is all thinking, and has no answer.
+      group({}, [judged(0, { text: '<think>12345678' }), judged(0, { text: '<think>ab</think>c' })]),
     ]);
     expect(metrics).toMatchObject({ thinking_length: (4 + 8 + 2) / 3, answer_length: (2 + 4 + 1) / 3 });
     expect(rolloutMetrics([group({}, [judged(1, { text: 'a' })])])).not.toHaveProperty('thinking_length');

@@ -62,6 +62,7 @@ export const chat: Domain<PreferenceRow> = {
   name: 'chat',
   mode: 'half_half',
   flawedShare: 0.65,
+  train: 1000,
   supervised: 1600,
   item(n) {
     const draw = drawOf(`chat/${n}`);

@@ -38,6 +38,8 @@ export const code: Domain<CodeRow> = {
   name: 'code',
   mode: 'thinking',
   flawedShare: 0.55,
+  // Every gold program is run in the sandbox before a job may start.
+  train: 400,
   supervised: 2600,
   item(n) {
     const draw = drawOf(`code/${n}`);

@@ -20,6 +20,8 @@ export interface Domain<Row extends Task = Task> {
   readonly mode: 'half_half' | 'thinking' | 'non_thinking';
   /** Share of flawed responses among the supervised ones. */
   readonly flawedShare: number;
+  /** Tasks to reinforce on. */
+  readonly train: number;
   /** Rows of supervised data. */
   readonly supervised: number;
   /** The n-th task; two may be the same. */

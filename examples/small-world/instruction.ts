@@ -104,6 +104,7 @@ export const instruction: Domain<InstructionRow> = {
   name: 'instruction',
   mode: 'non_thinking',
   flawedShare: 0.6,
+  train: 1000,
   supervised: 2000,
   item(n) {
     const draw = drawOf(`instruction/${n}`);

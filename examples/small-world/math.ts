@@ -7,6 +7,7 @@ export const math: Domain<MathRow> = {
   name: 'math',
   mode: 'thinking',
   flawedShare: 0.5,
+  train: 1000,
   supervised: 2600,
   item(n) {
     const draw = drawOf(`math/${n}`);

@@ -24,6 +24,7 @@ export const swe: Domain<SweRow> = {
   name: 'swe',
   mode: 'thinking',
   flawedShare: 0.6,
+  train: 1000,
   supervised: 2400,
   item(n) {
     const draw = drawOf(`swe/${n}`);

@@ -13,10 +13,10 @@ import { swe } from './swe.ts';
 
 export const domains: readonly Domain[] = [chat, instruction, math, code, swe];
 
-/** Tasks of a domain in each part, in the order in which they are dealt out. */
-export const partSizes = { heldout: 500, eval: 100, dev: 200, train: 1000 } as const;
+/** Tasks of every domain that nothing is trained on; they are dealt out first. */
+export const measuredSizes = { heldout: 500, eval: 100, dev: 200 } as const;
 /** `sft`: prompts of supervised data; `pairs`: of preference pairs, in chat alone. */
-export type Part = keyof typeof partSizes | 'sft' | 'pairs';
+export type Part = keyof typeof measuredSizes | 'train' | 'sft' | 'pairs';
 const pairCount = 4800;
 
 export type Dealt<Row extends Task> = Readonly<Record<Part, readonly Item<Row>[]>>;
@@ -33,7 +33,8 @@ export type World = ReturnType<typeof createWorld>;
 function dealt<Row extends Task>(domain: Domain<Row>): Dealt<Row> {
   const items = distinct(domain);
   const sizes = {
-    ...partSizes,
+    ...measuredSizes,
+    train: domain.train,
     sft: domain.supervised,
     pairs: domain.name === 'chat' ? pairCount : 0,
   } satisfies Record<Part, number>;

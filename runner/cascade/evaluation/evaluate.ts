@@ -12,7 +12,7 @@ import type { Graded, Grading } from '../grading.ts';
 import type { Policy } from '../policy.ts';
 import { roomyPrompts } from '../prompt.ts';
 import { sampleGroups, truncationOf } from '../rollout.ts';
-import type { Datasets } from '../run.ts';
+import type { Datasets } from '../host.ts';
 import { averages } from './average.ts';
 import { loss } from './loss.ts';
 import { measuredCell } from './measured.ts';

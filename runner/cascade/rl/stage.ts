@@ -4,7 +4,7 @@ import type { ExpandedReinforcedStage } from '../../../api/contract/expand.ts';
 import { phasesOf, stepsOf } from '../../../api/contract/stages/phase.ts';
 import type { Grading } from '../grading.ts';
 import type { Policy } from '../policy.ts';
-import type { Datasets } from '../run.ts';
+import type { Datasets } from '../host.ts';
 import type { StageRun } from '../stage-run.ts';
 import { phaseAt } from './phase-at.ts';
 import { Reference } from './reference.ts';

@@ -1,7 +1,7 @@
 // `make accept-kills`: a cascade trained twice by a real service: undisturbed, then with its processes (trainer, supervisor, uploader,
 // API, grader) killed at random moments in every stage. Both must end with the same bits, matrix and steps. Figures go to
-// docs/results/<commit>/accept-kills.json. KILLS (default 30) and SEED (1) say how often and when; SPEC names a spec file to train
-// instead of the small cascade of the tests. What it tells of a difference is where it begins.
+// docs/results/<commit>/accept-kills.json. KILLS (default 32) and SEED (1) say how often and when; SPEC names a spec file to train
+// instead of the shortened small world, or is "tiny". What it tells of a difference is where it begins.
 import { isDeepStrictEqual } from 'node:util';
 import { keepGrading } from '../fault/grading.ts';
 import type { FaultRun, Kill } from '../fault/kill-run.ts';
@@ -9,16 +9,23 @@ import { runJob } from '../fault/kill-run.ts';
 import { paceOf } from '../fault/pace.ts';
 import { planBlows, victims } from '../fault/plan.ts';
 import { startFaultService } from '../fault/local-service.ts';
+import { smallWorld } from '../fault/small-world.ts';
 import { tinyWorld, worldOfFile } from '../fault/world.ts';
+import type { World } from '../fault/world.ts';
 import { digestOf } from '../support/run-record.ts';
 import { tempDir } from '../support/temp-dir.ts';
 import { writeResults } from './results.ts';
 
-const wanted = Number(process.env['KILLS'] ?? 30);
+const wanted = Number(process.env['KILLS'] ?? 32);
 const seed = Number(process.env['SEED'] ?? 1);
 const specFile = process.env['SPEC'];
 /** A blow may fall when what it is meant for has just ended. */
 const spare = Math.ceil(wanted / 10);
+
+function chosenWorld(): World {
+  if (specFile === undefined) return smallWorld;
+  return specFile === 'tiny' ? tinyWorld : worldOfFile(specFile);
+}
 
 /** Kills by stage and process. */
 function tableOf(kills: readonly Kill[]): Record<string, Record<string, number>> {
@@ -49,7 +56,7 @@ async function main(): Promise<number> {
   const service = await startFaultService(dir.path);
   const stopping = new AbortController();
   try {
-    const posted = await (specFile === undefined ? tinyWorld : worldOfFile(specFile))(service.client);
+    const posted = await chosenWorld()(service.client);
     const spec = { ...posted, max_attempts: 100 };
     const undisturbed = await runJob(service, spec);
     const pace = paceOf(undisturbed.events);

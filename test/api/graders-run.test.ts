@@ -81,7 +81,7 @@ describe('what is refused', () => {
     [
       'tasks of another kind',
       request([item], { type: 'code', language: 'python' }),
-      ['/items/0/task/tests', '/items/0/task/answer'],
+      ['/items/0/task/answer', '/items/0/task/tests'],
     ],
     ['a lone surrogate', request([{ ...item, response: '\ud800' }]), ['/items/0/response']],
   ];

@@ -86,14 +86,10 @@ export interface DataReference {
 type Placed = ReturnType<typeof stagesOf>[number];
 
 function stageReferences({ pointer, stage }: Placed): DataReference[] {
-  if (stage.kind === 'sft' || stage.kind === 'reward_model')
-    return [
-      {
-        pointer: `${pointer}/data`,
-        data: stage.data,
-        kinds: [stage.kind === 'sft' ? 'sft' : 'preference'],
-      },
-    ];
+  if (!isReinforced(stage)) {
+    const kind = stage.kind === 'sft' ? 'sft' : 'preference';
+    return [{ pointer: `${pointer}/data`, data: stage.data, kinds: [kind] }];
+  }
   return sourcesOf(stage).map((source) => ({
     pointer: `${pointer}${source.pointer}/data`,
     data: source.data,
@@ -122,12 +118,12 @@ export interface GraderReference {
 /** Every grader of a spec. */
 export function graderReferences(spec: JobSpec): GraderReference[] {
   const stages = stagesOf(spec).flatMap(({ pointer, stage }) =>
-    stage.kind === 'sft' || stage.kind === 'reward_model'
-      ? []
-      : sourcesOf(stage).map((source) => ({
+    isReinforced(stage)
+      ? sourcesOf(stage).map((source) => ({
           pointer: `${pointer}${source.pointer}/grader`,
           grader: source.grader,
-        })),
+        }))
+      : [],
   );
   const suites = spec.evaluate.suites.flatMap((entry, index) =>
     entry.measure === 'loss' ? [] : [{ pointer: `/evaluate/suites/${index}/grader`, grader: entry.grader }],
@@ -158,7 +154,10 @@ export function rewardModelReferences(spec: JobSpec): RewardModelReference[] {
 
 type Graded = Pick<ExpandedSpec, 'stages' | 'evaluate'>;
 
-export const isReinforced = (stage: ExpandedStage): stage is ExpandedReinforcedStage =>
+/** Whether a stage, posted or expanded, learns from rewards. */
+export const isReinforced = <One extends { readonly kind: string }>(
+  stage: One,
+): stage is Exclude<One, { kind: 'sft' | 'reward_model' }> =>
   stage.kind !== 'sft' && stage.kind !== 'reward_model';
 
 const sourcesOfAll = ({ stages }: Graded) => stages.filter(isReinforced).flatMap(sourcesOf);

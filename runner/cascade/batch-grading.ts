@@ -1,7 +1,7 @@
 // The grading of one batch, begun rollout by rollout while the sampler still decodes the others. Results stand by prompt and rollout,
 // whatever was done first; it ends before anything is learnt from the batch.
 import type { Reward } from '../rewards/reward.ts';
-import type { Graded } from './grading.ts';
+import type { Graded } from './graded.ts';
 import { outlastOutage } from './outage.ts';
 import type { GradingPlace, OutagePolicy } from './outage.ts';
 import type { Rollout } from './rollout.ts';

@@ -5,6 +5,7 @@ import type { Means } from '../rewards/means.ts';
 import type { Reward } from '../rewards/reward.ts';
 import type { Verifier } from '../rewards/verifier.ts';
 import { BatchGrading } from './batch-grading.ts';
+import type { Graded } from './graded.ts';
 import type { GradingPlace, OutagePolicy } from './outage.ts';
 import type { Rollout } from './rollout.ts';
 
@@ -12,13 +13,6 @@ import type { Rollout } from './rollout.ts';
 export interface Grading {
   readonly means: Means;
   readonly outage: OutagePolicy;
-}
-
-export interface Graded {
-  readonly rollout: Rollout;
-  readonly outcome: Reward;
-  /** null: unscored. */
-  readonly reward: number | null;
 }
 
 /** The groups of `tasks_P`, graded; waits out an outage of the grader. Throws RewardUnavailable. */

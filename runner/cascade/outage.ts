@@ -3,7 +3,7 @@
 import type { Entry } from '../../api/contract/event.ts';
 import type { ExpandedSpec } from '../../api/contract/expand.ts';
 import { durationMs } from '../../api/contract/names.ts';
-import type { Graded } from './grading.ts';
+import type { Graded } from './graded.ts';
 
 /** No grader came back within `rewards.timeout`. */
 export class RewardUnavailable extends Error {

@@ -9,7 +9,7 @@ import type { ValuedModel } from './reward-model/pairs.ts';
 import { rewardModelStage } from './reward-model/stage.ts';
 import { runStages } from './run.ts';
 import { StepCosts } from './step-costs.ts';
-import type { Datasets, Host } from './run.ts';
+import type { Datasets, Host } from './host.ts';
 
 /** Runs from `from` (undefined: the very beginning) to the end. Throws DataError before a step is spent, and Paused. */
 export async function runRewardModel(

@@ -3,51 +3,23 @@
 //
 // Order at the end of a stage: checkpoint, evaluation, gates, then the next stage; so a run resumed from the checkpoint repeats
 // the evaluation with the same draws and gets the same numbers.
-import type { Entry } from '../../api/contract/event.ts';
 import type { ExpandedSpec, ExpandedStage } from '../../api/contract/expand.ts';
-import type { Progress } from '../../api/contract/job.ts';
-import type { SampleLine } from '../../api/contract/results.ts';
-import type { SftRow, Task } from '../../api/contract/task.ts';
 import type { Means } from '../rewards/means.ts';
 import { lookAtGates } from './evaluation/gates.ts';
 import { Matrix } from './evaluation/matrix.ts';
 import type { Grading } from './grading.ts';
+import type { Datasets, Host } from './host.ts';
 import { outageOf, RewardUnavailable } from './outage.ts';
-import type { Clock } from './outage.ts';
 import { paceOf } from './pace.ts';
 import { PlanNews } from './plan-news.ts';
 import { heedPause, Paused } from './point.ts';
-import type { Carried, Point, PointKind, Resumed } from './point.ts';
+import type { Point, PointKind, Resumed } from './point.ts';
 import type { Policy } from './policy.ts';
 import { reinforcedStage } from './rl/stage.ts';
 import { sftStage } from './sft.ts';
 import type { StageRun, StepResult } from './stage-run.ts';
 import { StepCosts } from './step-costs.ts';
 import { stepEntry } from './step-entry.ts';
-
-/** What the cascade asks of the process it runs in. */
-export interface Host {
-  readonly clock: Clock;
-  /** A sign of life during long work; entries and progress are signs of life too. */
-  alive(): void;
-  /** Is the run to end after the step, or the suite of an evaluation, at work? */
-  pauseAsked(): boolean;
-  emit(entry: Entry): void;
-  progress(progress: Progress): void;
-  /** Keeps the rollouts of a step. */
-  samples(
-    lines: readonly SampleLine[],
-    at: { stageIndex: number; stage: string; step: number },
-  ): Promise<void>;
-  /** Returns once weights, moments and `carried` have been copied to where training cannot change them. */
-  snapshot(point: Point, kind: PointKind, carried: Carried): Promise<void>;
-}
-
-export interface Datasets {
-  sft(id: string): readonly SftRow[];
-  /** Rows that graders grade, of whatever kind. */
-  tasks(id: string): readonly Task[];
-}
 
 /** What every part of a run has at hand. */
 export interface Run {

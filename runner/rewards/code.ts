@@ -1,5 +1,5 @@
-// 1 where the program in the response passes every test of its row (of all its subtasks), else 0. Model code runs in the sandbox only, and never in
-// the process that decides (ADR 0016).
+// 1 where the program in the response passes every test of its row (of all its subtasks), else 0. Model code runs in the sandbox only,
+// and never in the process that decides (ADR 0016).
 import type { CodeLanguage } from '../../api/contract/grader.ts';
 import type { CodeRow, IoPair, TestedCode } from '../../api/contract/task.ts';
 import { answerPart } from './answer-part.ts';

@@ -5,7 +5,7 @@ import type { OutagePolicy } from '../cascade/outage.ts';
 import { runRewardModel } from '../cascade/reward-model.ts';
 import { runCascade } from '../cascade/run.ts';
 import type { Resumed } from '../cascade/point.ts';
-import type { Datasets } from '../cascade/run.ts';
+import type { Datasets } from '../cascade/host.ts';
 import { openCheckpoint } from '../checkpoint/read.ts';
 import { DataError } from '../data/error.ts';
 import { readRows } from '../data/rows.ts';

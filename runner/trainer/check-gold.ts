@@ -7,7 +7,7 @@ import { sourcesOf } from '../../api/contract/sources.ts';
 import type { Task } from '../../api/contract/task.ts';
 import { outlastOutage } from '../cascade/outage.ts';
 import type { GradingPlace, OutagePolicy } from '../cascade/outage.ts';
-import type { Datasets } from '../cascade/run.ts';
+import type { Datasets } from '../cascade/host.ts';
 import { DataError } from '../data/error.ts';
 import { createGrader } from '../rewards/grade.ts';
 import type { Means } from '../rewards/means.ts';

@@ -5,7 +5,7 @@ import { isReinforced } from '../../api/contract/expand.ts';
 import type { ExpandedSpec } from '../../api/contract/expand.ts';
 import { wholeText } from '../../api/contract/prompt-text.ts';
 import { sourcesOf } from '../../api/contract/sources.ts';
-import type { Datasets } from '../cascade/run.ts';
+import type { Datasets } from '../cascade/host.ts';
 import type { Overlap } from '../data/overlap.ts';
 import { gramOverlap, sameTexts } from '../data/overlap.ts';
 

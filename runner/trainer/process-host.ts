@@ -10,7 +10,7 @@ import type { Claim } from '../../api/contract/runner.ts';
 import type { Clock } from '../cascade/outage.ts';
 import { Paused } from '../cascade/point.ts';
 import type { Carried, Point, PointKind } from '../cascade/point.ts';
-import type { Host } from '../cascade/run.ts';
+import type { Host } from '../cascade/host.ts';
 import type { SnapshotContents } from '../checkpoint/snapshot.ts';
 import { writeSnapshot } from '../checkpoint/snapshot.ts';
 import type { FromTrainer } from '../ipc.ts';

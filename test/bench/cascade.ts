@@ -12,7 +12,7 @@ import { dataReferences, expandSpec } from '../../api/contract/expand.ts';
 import { jobSpec } from '../../api/contract/spec.ts';
 import { rowSchemas } from '../../api/contract/task.ts';
 import type { SftRow, Task } from '../../api/contract/task.ts';
-import type { Datasets, Host } from '../../runner/cascade/run.ts';
+import type { Datasets, Host } from '../../runner/cascade/host.ts';
 import { runCascade } from '../../runner/cascade/run.ts';
 import { Learner } from '../../runner/engine/learner/learner.ts';
 import { createRuntime } from '../../runner/engine/ort/create.ts';

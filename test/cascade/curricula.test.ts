@@ -7,7 +7,7 @@ import type { ExpandedReinforcedStage, ExpandedSpec } from '../../api/contract/e
 import { RewardUnavailable } from '../../runner/cascade/outage.ts';
 import type { OutagePolicy } from '../../runner/cascade/outage.ts';
 import { reinforcedStage } from '../../runner/cascade/rl/stage.ts';
-import type { Datasets } from '../../runner/cascade/run.ts';
+import type { Datasets } from '../../runner/cascade/host.ts';
 import { createRuntime } from '../../runner/engine/ort/create.ts';
 import type { Runtime } from '../../runner/engine/ort/runtime.ts';
 import { comparable, recordedRun } from '../support/recorded-run.ts';

@@ -8,7 +8,7 @@ import type { ExpandedTuning } from '../../api/contract/tuning.ts';
 import { loraModules } from '../../api/contract/tuning.ts';
 import type { MathRow, SftRow } from '../../api/contract/task.ts';
 import { runCascade } from '../../runner/cascade/run.ts';
-import type { Host } from '../../runner/cascade/run.ts';
+import type { Host } from '../../runner/cascade/host.ts';
 import { Learner } from '../../runner/engine/learner/learner.ts';
 import { mergeAdapters } from '../../runner/engine/models/merge-adapters.ts';
 import type { Weights } from '../../runner/engine/models/initialize.ts';

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest';
 import type { Entry } from '../../api/contract/event.ts';
 import { runCascade } from '../../runner/cascade/run.ts';
-import type { Host } from '../../runner/cascade/run.ts';
+import type { Host } from '../../runner/cascade/host.ts';
 import type { Runtime } from '../../runner/engine/ort/runtime.ts';
 import { means } from '../support/means.ts';
 import { besideCpu } from '../support/beside-cpu.ts';

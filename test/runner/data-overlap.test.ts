@@ -1,6 +1,7 @@
 // Overlaps between the parts of a job: stages among each other, stages with suites.
 import { expect, it } from 'vitest';
 import { entry } from '../../api/contract/event.ts';
+import type { ExpandedStage } from '../../api/contract/expand.ts';
 import { dataOverlaps } from '../../runner/trainer/data-overlap.ts';
 import { tinyData, tinyDatasets, tinyRows, tinySpec } from '../support/tiny-policy.ts';
 
@@ -32,4 +33,20 @@ it('a prompt of one stage in a later one is named; the same dataset twice is not
       tinyDatasets,
     ),
   ).toEqual([]);
+});
+
+it('domains of one stage are not held against each other: they come in the same batches', () => {
+  const spec = tinySpec();
+  const { data, ...math } = spec.stages[1] as Extract<ExpandedStage, { kind: 'math' }>;
+  const source = { grader: math.grader, weight: 1, language_mixing: math.language_mixing };
+  const both = {
+    ...math,
+    kind: 'multi_domain',
+    domains: [
+      { ...source, domain: 'a', data },
+      { ...source, domain: 'b', data: tinyData.test },
+    ],
+  } as ExpandedStage;
+  const given = { ...spec, stages: [both], evaluate: { ...spec.evaluate, suites: [] } };
+  expect(dataOverlaps(given, tinyDatasets)).toEqual([]);
 });

@@ -1,6 +1,6 @@
 // Graded groups for tests of what a step makes of them.
 import type { GradedGroup } from '../../runner/cascade/rl/group.ts';
-import type { Graded } from '../../runner/cascade/grading.ts';
+import type { Graded } from '../../runner/cascade/graded.ts';
 import { scored, unscored } from '../../runner/rewards/reward.ts';
 
 /** null: unscored. */

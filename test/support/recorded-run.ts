@@ -3,7 +3,7 @@ import type { Entry } from '../../api/contract/event.ts';
 import type { ExpandedSpec } from '../../api/contract/expand.ts';
 import type { SampleLine } from '../../api/contract/results.ts';
 import { runCascade } from '../../runner/cascade/run.ts';
-import type { Datasets } from '../../runner/cascade/run.ts';
+import type { Datasets } from '../../runner/cascade/host.ts';
 import type { LearnerState } from '../../runner/engine/learner/learner.ts';
 import type { Runtime } from '../../runner/engine/ort/runtime.ts';
 import { withoutClock } from './clock-metrics.ts';

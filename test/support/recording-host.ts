@@ -3,7 +3,7 @@
 import type { Entry } from '../../api/contract/event.ts';
 import type { SampleLine } from '../../api/contract/results.ts';
 import type { Carried, Point, PointKind } from '../../runner/cascade/point.ts';
-import type { Host } from '../../runner/cascade/run.ts';
+import type { Host } from '../../runner/cascade/host.ts';
 import type { Learner, LearnerState } from '../../runner/engine/learner/learner.ts';
 import { noWaiting } from './tiny-policy.ts';
 

@@ -1,7 +1,7 @@
 // avg@k: the mean of a task's k rewards. pass@j: the chance that one of j samples is worth the most that its task can be.
 import type { Task } from '../../../api/contract/task.ts';
 import type { Verifier } from '../../rewards/verifier.ts';
-import type { Graded } from '../grading.ts';
+import type { Graded } from '../graded.ts';
 import { mean } from '../mean.ts';
 import type { Measure } from './measured.ts';
 import { passAt } from './pass-at.ts';

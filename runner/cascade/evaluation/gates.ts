@@ -3,7 +3,7 @@
 import type { ExpandedSpec } from '../../../api/contract/expand.ts';
 import type { Gate } from '../../../api/contract/gate.ts';
 import { RewardUnavailable } from '../outage.ts';
-import type { Host } from '../run.ts';
+import type { Host } from '../host.ts';
 import { lookAtGate, sinceOf } from './gate.ts';
 import type { Look } from './gate.ts';
 import type { Matrix } from './matrix.ts';

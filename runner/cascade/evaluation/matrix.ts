@@ -5,7 +5,7 @@ import type { Grading } from '../grading.ts';
 import { heedPause } from '../point.ts';
 import type { Evaluated } from '../point.ts';
 import type { Policy } from '../policy.ts';
-import type { Datasets, Host } from '../run.ts';
+import type { Datasets, Host } from '../host.ts';
 import { evaluateSuite } from './evaluate.ts';
 import type { Measured } from './measured.ts';
 

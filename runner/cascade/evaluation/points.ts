@@ -2,7 +2,7 @@
 import type { CodeRow, Subtask, Task } from '../../../api/contract/task.ts';
 import { DataError } from '../../data/error.ts';
 import { solvedSubtasks } from '../../rewards/code/subtasks.ts';
-import type { Graded } from '../grading.ts';
+import type { Graded } from '../graded.ts';
 import type { Measure } from './measured.ts';
 
 /** Throws DataError for a row without subtasks; `where` is the suite and its dataset. */

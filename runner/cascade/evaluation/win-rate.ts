@@ -7,7 +7,7 @@ import { goldText } from '../../rewards/gold-text.ts';
 import type { Reward } from '../../rewards/reward.ts';
 import { invalid, scored } from '../../rewards/reward.ts';
 import type { Verifier } from '../../rewards/verifier.ts';
-import type { Graded } from '../grading.ts';
+import type { Graded } from '../graded.ts';
 import { mean } from '../mean.ts';
 import type { Measure } from './measured.ts';
 

@@ -7,7 +7,7 @@ import type { Measure } from '../evaluation/measured.ts';
 import { normalQuantile } from '../evaluation/normal.ts';
 import { Diverged } from '../diverged.ts';
 import type { Evaluated } from '../point.ts';
-import type { Host } from '../run.ts';
+import type { Host } from '../host.ts';
 import { correlation, isOrdered, marginsOf } from './bradley-terry.ts';
 import type { Pair, ValuedModel } from './pairs.ts';
 

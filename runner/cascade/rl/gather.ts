@@ -9,7 +9,7 @@ import { missingOf, quotasOf, requestsFor } from './group-request.ts';
 import type { GroupRequest, Quota } from './group-request.ts';
 import { rowOf } from './group.ts';
 import type { GradedGroup } from './group.ts';
-import type { ReinforceOptions } from './reinforce.ts';
+import type { StepOptions } from './options.ts';
 import { sampleRound } from './sample-round.ts';
 import type { Round, RoundTimes } from './sample-round.ts';
 
@@ -24,7 +24,7 @@ export interface Gathered {
 }
 
 /** Takes from `lines`, which are the caller's to keep or to drop. */
-export async function gather(options: ReinforceOptions, phase: Phase, step: number): Promise<Gathered> {
+export async function gather(options: StepOptions, phase: Phase, step: number): Promise<Gathered> {
   const { stage, sources, seed, sharesAt } = options;
   const quotas = quotasOf(sources, sharesAt(step));
   const key = drawKey(seed, `rollouts/${stage.name}`, step);
@@ -53,7 +53,7 @@ export async function gather(options: ReinforceOptions, phase: Phase, step: numb
 }
 
 function nextRequests(
-  { stage, sources, lines, seed }: ReinforceOptions,
+  { stage, sources, lines, seed }: StepOptions,
   missing: readonly Quota[],
   step: number,
   round: number,
@@ -65,7 +65,7 @@ function nextRequests(
 }
 
 /** In the order of the batch: of two visits in one step the later one counts. */
-function noteVisits({ stage, sources, lines }: ReinforceOptions, groups: readonly GradedGroup[]): void {
+function noteVisits({ stage, sources, lines }: StepOptions, groups: readonly GradedGroup[]): void {
   if (stage.filter.type !== 'epoch') return;
   for (const group of groups) {
     const { source, task, rollouts_G } = group;
@@ -78,7 +78,7 @@ function noteVisits({ stage, sources, lines }: ReinforceOptions, groups: readonl
 }
 
 function endOf(
-  { stage, sources, lines }: ReinforceOptions,
+  { stage, sources, lines }: StepOptions,
   groups: readonly GradedGroup[],
   rounds: number,
 ): string | undefined {
@@ -91,7 +91,7 @@ function endOf(
 }
 
 /** Of all sources together. */
-function lineMetrics({ stage, sources, lines }: ReinforceOptions): Record<string, number> {
+function lineMetrics({ stage, sources, lines }: StepOptions): Record<string, number> {
   if (stage.filter.type !== 'epoch') return {};
   const active = sum(lines.lines.map(({ listed }) => listed));
   const tasks = sum(sources.map(({ rows }) => rows.length));

@@ -1,7 +1,7 @@
 // A group on its way through a step: the rollouts of one task in one mode, from one source.
 import type { Task } from '../../../api/contract/task.ts';
 import type { ThinkingMode } from '../../engine/tokenizer/thinking.ts';
-import type { Graded } from '../grading.ts';
+import type { Graded } from '../graded.ts';
 import type { Source } from './source.ts';
 
 export interface GradedGroup {

@@ -11,7 +11,7 @@ import type { LanguageMixing } from '../../../api/contract/stages/reinforced.ts'
 import type { Prompt } from '../../../api/contract/task.ts';
 import { answerPart } from '../../rewards/answer-part.ts';
 import { mixesLanguages } from '../../rewards/language-mixing.ts';
-import type { Graded } from '../grading.ts';
+import type { Graded } from '../graded.ts';
 import { lengthControl } from './length-control.ts';
 import type { PartLengths } from './length-control.ts';
 import { applyOverlong } from './overlong.ts';

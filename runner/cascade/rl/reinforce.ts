@@ -1,39 +1,23 @@
 // One step of every RL stage: tasks -> rollouts -> rewards -> penalties -> advantages -> objective -> update (Nemotron-Cascade
 // section 2: strictly on-policy, one update for each batch of rollouts, no entropy bonus).
 // P: prompts of a step, G: rollouts of a group.
-import type { ExpandedReinforcedStage } from '../../../api/contract/expand.ts';
 import type { Phase } from '../../../api/contract/stages/phase.ts';
 import type { WeightedSequence } from '../../engine/learner/micro-batches.ts';
 import { sum } from '../mean.ts';
-import type { Policy } from '../policy.ts';
 import { updatedOr } from '../stage-run.ts';
 import type { StepResult } from '../stage-run.ts';
 import { update } from '../update.ts';
 import { gather } from './gather.ts';
 import { judgeBatch } from './judge.ts';
 import type { JudgedGroup } from './judge.ts';
+import type { StepOptions } from './options.ts';
 import { phaseAt } from './phase-at.ts';
 import { modeMetrics, rolloutMetrics, samplerGap } from './rollout-metrics.ts';
 import type { RoundTimes } from './sample-round.ts';
 import { chooseSamples } from './samples.ts';
-import type { Source } from './source.ts';
-import type { ReinforcedOptions } from './stage.ts';
-import type { TaskLines } from './task-lines.ts';
 import { weigh } from './weigh.ts';
-import type { Weighing } from './weigh.ts';
 
-export interface ReinforceOptions extends ReinforcedOptions, Weighing {
-  readonly policy: Policy;
-  readonly stage: ExpandedReinforcedStage;
-  readonly sources: readonly Source[];
-  readonly phases: readonly Phase[];
-  /** Prompts of each source in a step. */
-  readonly sharesAt: (step: number) => readonly number[];
-  /** What the step takes its tasks from. */
-  readonly lines: TaskLines;
-}
-
-export async function reinforce(options: ReinforceOptions, step: number): Promise<StepResult> {
+export async function reinforce(options: StepOptions, step: number): Promise<StepResult> {
   const { stage, phases, samplesPerStep } = options;
   const { phase } = phaseAt(phases, step);
   const gathered = await gather(options, phase, step);
@@ -64,7 +48,7 @@ interface Learnt extends Pick<StepResult, 'plan'> {
 
 /** Weights of the tokens that count, and the update from them. */
 async function learn(
-  options: ReinforceOptions,
+  options: StepOptions,
   { phase, step }: { readonly phase: Phase; readonly step: number },
   groups_P: readonly JudgedGroup[],
 ): Promise<Learnt> {

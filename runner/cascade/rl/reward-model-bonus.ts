@@ -7,7 +7,7 @@
 //  3. an answer without a score (unscored by either side, or never given) enters neither mean nor deviation.
 // The scores come with the rewards: runner/rewards/with-preference.ts. G: rollouts of a group.
 import { PREFERENCE } from '../../rewards/with-preference.ts';
-import type { Graded } from '../grading.ts';
+import type { Graded } from '../graded.ts';
 import { standardScores } from './advantage.ts';
 
 /** R_IF of an answer that follows everything. */

@@ -7,7 +7,7 @@ import { sampleGroups, truncationOf } from '../rollout.ts';
 import { EndedRollouts } from './ended-rollouts.ts';
 import type { GradedGroup } from './group.ts';
 import type { GroupRequest } from './group-request.ts';
-import type { ReinforceOptions } from './reinforce.ts';
+import type { StepOptions } from './options.ts';
 
 export interface Round {
   /** In the order of the requests. */
@@ -27,7 +27,7 @@ export interface RoundTimes {
 
 /** `first`: prompts that this step has sampled before. Throws RewardUnavailable, Diverged. */
 export async function sampleRound(
-  { policy, stage, outage }: Pick<ReinforceOptions, 'policy' | 'stage' | 'outage'>,
+  { policy, stage, outage }: Pick<StepOptions, 'policy' | 'stage' | 'outage'>,
   requests_P: readonly GroupRequest[],
   phase: Phase,
   { key, first }: { readonly key: DrawKey; readonly first: number },

@@ -11,7 +11,7 @@ import type { Verifier } from '../../rewards/verifier.ts';
 import { withPreference } from '../../rewards/with-preference.ts';
 import type { Policy } from '../policy.ts';
 import { roomyPrompts } from '../prompt.ts';
-import type { Datasets } from '../run.ts';
+import type { Datasets } from '../host.ts';
 
 export interface Source extends TaskSource {
   readonly rows: readonly Task[];

@@ -2,10 +2,10 @@
 // the spec (api/contract/stages/): who grades, where tasks come from, which defaults.
 import type { ExpandedReinforcedStage } from '../../../api/contract/expand.ts';
 import { phasesOf, stepsOf } from '../../../api/contract/stages/phase.ts';
-import type { Grading } from '../grading.ts';
 import type { Policy } from '../policy.ts';
-import type { Datasets } from '../run.ts';
+import type { Datasets } from '../host.ts';
 import type { StageRun } from '../stage-run.ts';
+import type { RunOptions } from './options.ts';
 import { phaseAt } from './phase-at.ts';
 import { Reference } from './reference.ts';
 import { reinforce } from './reinforce.ts';
@@ -13,17 +13,12 @@ import { sharesOf } from './shares.ts';
 import { openSources } from './source.ts';
 import { lineOptionsOf, TaskLines } from './task-lines.ts';
 
-export interface ReinforcedOptions extends Grading {
-  readonly seed: number;
-  readonly samplesPerStep: number;
-}
-
 /** Throws DataError for rows that the stage could not use. */
 export function reinforcedStage(
   policy: Policy,
   stage: ExpandedReinforcedStage,
   data: Datasets,
-  options: ReinforcedOptions,
+  options: RunOptions,
 ): StageRun {
   const phases = phasesOf(stage);
   const sources = openSources(policy, stage, data, options.means);

@@ -4,7 +4,7 @@ import { averages } from '../../../runner/cascade/evaluation/average.ts';
 import { passAt } from '../../../runner/cascade/evaluation/pass-at.ts';
 import { points, subtasksOf } from '../../../runner/cascade/evaluation/points.ts';
 import { winRate, winVerifier } from '../../../runner/cascade/evaluation/win-rate.ts';
-import type { Graded } from '../../../runner/cascade/grading.ts';
+import type { Graded } from '../../../runner/cascade/graded.ts';
 import { DataError } from '../../../runner/data/error.ts';
 import { preferenceVerifier } from '../../../runner/rewards/preference.ts';
 import { prefixMaximum, prefixReward } from '../../../runner/rewards/prefix.ts';

@@ -1,6 +1,6 @@
 // What a group's rewards do to the loss: truncated and unscored rollouts, and that groups never mix.
 import { describe, expect, it } from 'vitest';
-import type { Graded } from '../../../runner/cascade/grading.ts';
+import type { Graded } from '../../../runner/cascade/graded.ts';
 import { judge as judgePenalised } from '../../../runner/cascade/rl/judge.ts';
 import { ascentWeights } from '../../../runner/cascade/objective.ts';
 import { applyPenalties } from '../../../runner/cascade/rl/penalties.ts';

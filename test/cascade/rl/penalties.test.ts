@@ -1,6 +1,6 @@
 // Penalties of a batch between grading and advantages: who gets which, in which order, and who is left alone.
 import { describe, expect, it } from 'vitest';
-import type { Graded } from '../../../runner/cascade/grading.ts';
+import type { Graded } from '../../../runner/cascade/graded.ts';
 import { applyPenalties } from '../../../runner/cascade/rl/penalties.ts';
 import type { PenaltyPolicy } from '../../../runner/cascade/rl/penalties.ts';
 import { judge } from '../../../runner/cascade/rl/judge.ts';

@@ -1,6 +1,6 @@
 // What a reward model adds to instruction following, by hand, and that only what follows its instructions gains.
 import { describe, expect, it } from 'vitest';
-import type { Graded } from '../../../runner/cascade/grading.ts';
+import type { Graded } from '../../../runner/cascade/graded.ts';
 import { judgeBatch } from '../../../runner/cascade/rl/judge.ts';
 import { rewardModelBonus } from '../../../runner/cascade/rl/reward-model-bonus.ts';
 import type { Reward } from '../../../runner/rewards/reward.ts';

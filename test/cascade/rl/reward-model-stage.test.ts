@@ -5,7 +5,7 @@ import type { Entry } from '../../../api/contract/event.ts';
 import { expandedSpec } from '../../../api/contract/expand.ts';
 import type { SampleLine } from '../../../api/contract/results.ts';
 import { runCascade } from '../../../runner/cascade/run.ts';
-import type { Datasets } from '../../../runner/cascade/run.ts';
+import type { Datasets } from '../../../runner/cascade/host.ts';
 import { createRuntime } from '../../../runner/engine/ort/create.ts';
 import type { Runtime } from '../../../runner/engine/ort/runtime.ts';
 import { createMeans } from '../../../runner/rewards/means.ts';

@@ -122,8 +122,11 @@ export const kindsGradedBy = (given: Grader): readonly [TaskKind, ...TaskKind[]]
   given.type === 'judge' && given.prompt === 'pairwise' ? referencedKinds : gradedKinds[given.type];
 
 /** Whether there is a best score, which is what being right, or passing, means. */
-export const hasMaximum = (given: Grader): boolean =>
-  given.type === 'remote' ? given.max_score !== null : given.type !== 'preference';
+export const hasMaximum = (given: Grader): boolean => {
+  if (given.type === 'remote') return given.max_score !== null;
+  // Within a group answers are worth what they are beside one another.
+  return given.type !== 'preference' && !(given.type === 'judge' && given.prompt === 'group');
+};
 
 /** Whether it can say which of two answers is better. */
 export const comparesAnswers = (given: Grader): boolean =>

@@ -1,7 +1,8 @@
 // What each RL stage did to every domain on held-out tasks: the same tasks before it and after it, task by task. Pure.
 import type { EvaluationCell } from '../../../api/contract/event.ts';
 import type { StageRecord } from './record.ts';
-import { mean, pairedBootstrap } from './paired-bootstrap.ts';
+import { mean } from '../../../runner/cascade/mean.ts';
+import { pairedBootstrap } from './paired-bootstrap.ts';
 
 /** Held-out cells of the checkpoint at a stage's end. */
 export interface HeldOut {
@@ -103,7 +104,7 @@ function changeOf(domain: string, before: Values, after: Values): DomainChange {
     const former = before[task];
     return value === null || former === null || former === undefined ? [] : [[former, value] as const];
   });
-  const { mean: change, low, high } = pairedBootstrap(pairs.map(([from, to]) => to - from));
+  const { value: change, low, high } = pairedBootstrap(pairs.map(([from, to]) => to - from));
   return {
     domain,
     tasks: pairs.length,

@@ -4,16 +4,16 @@ import { pairedBootstrap } from '../../../../examples/small-world/report/paired-
 
 describe('pairedBootstrap', () => {
   it('of equal differences has no width', () => {
-    expect(pairedBootstrap([0.25, 0.25, 0.25])).toEqual({ mean: 0.25, low: 0.25, high: 0.25 });
+    expect(pairedBootstrap([0.25, 0.25, 0.25])).toEqual({ value: 0.25, low: 0.25, high: 0.25 });
   });
 
   it('of two tasks, 0 and 1, reaches both: a resample is all zeros, or all ones, one time in four', () => {
-    expect(pairedBootstrap([0, 1])).toEqual({ mean: 0.5, low: 0, high: 1 });
+    expect(pairedBootstrap([0, 1])).toEqual({ value: 0.5, low: 0, high: 1 });
   });
 
   it('of 400 tasks, half 0 and half 1, is 1.96 standard errors of 0.025 wide on each side', () => {
-    const { mean, low, high } = pairedBootstrap(Array.from({ length: 400 }, (_, task) => task % 2));
-    expect(mean).toBe(0.5);
+    const { value, low, high } = pairedBootstrap(Array.from({ length: 400 }, (_, task) => task % 2));
+    expect(value).toBe(0.5);
     expect(low).toBeGreaterThan(0.5 - 1.96 * 0.025 - 0.005);
     expect(low).toBeLessThan(0.5 - 1.96 * 0.025 + 0.005);
     expect(high).toBeGreaterThan(0.5 + 1.96 * 0.025 - 0.005);

@@ -1,4 +1,5 @@
-// Which modes a spec may ask for: a model without thinking control has one mode, and raw text has none to ask for.
+// Which modes a spec may ask for: a model without thinking control has one mode, and raw text has none to ask for. Of models that
+// the spec does not hold, what their chat template offers is found out by the runner.
 import type { Fault, Path } from './fault.ts';
 
 interface Asking {
@@ -10,7 +11,10 @@ interface Asking {
 }
 
 export interface AskingSpec {
-  readonly model: { readonly thinking_control?: 'template' | 'flags' | 'none' | undefined };
+  readonly model: {
+    readonly init: { readonly from: string; readonly tokenizer?: object };
+    readonly thinking_control?: 'template' | 'flags' | 'none' | undefined;
+  };
   readonly evaluate: { readonly suites: readonly Asking[] };
 }
 
@@ -23,14 +27,22 @@ export function modeFaults(
   return [...stages, ...suites].flatMap(({ path, part }) =>
     modesAsked(part).flatMap(({ at, asked }): Fault[] => {
       const fault = (message: string) => [{ path: [...path, ...at], message }];
-      if (model.thinking_control === 'none' && asked.some((mode) => mode !== 'non_thinking'))
+      const thinks = asked.some((mode) => mode !== 'non_thinking');
+      if (model.thinking_control === 'none' && thinks)
         return fault('with thinking_control "none" the only mode is non_thinking');
+      if (model.thinking_control === undefined && hasNoTemplate(model) && thinks)
+        return fault(
+          'a model of characters has no chat template that could ask for thinking: say model.thinking_control, "flags" or "template"',
+        );
       if (part.prompt_format === 'raw')
         return fault('raw prompts ask for no mode: leave it out, or give another prompt_format');
       return [];
     }),
   );
 }
+
+const hasNoTemplate = ({ init: { tokenizer } }: AskingSpec['model']): boolean =>
+  tokenizer !== undefined && !('uri' in tokenizer);
 
 /** Every field of a stage or suite that asks for modes, with what it asks for. */
 function modesAsked({ mode, modes, domains = [] }: Omit<Asking, 'prompt_format'>) {

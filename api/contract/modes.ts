@@ -1,5 +1,4 @@
-// Which modes a spec may ask for: a model without thinking control has one mode, and raw text has none to ask for. Of models that
-// the spec does not hold, what their chat template offers is found out by the runner.
+// Which modes a spec may ask for: a model without thinking control has one mode, and raw text has none to ask for.
 import type { Fault, Path } from './fault.ts';
 
 interface Asking {
@@ -30,9 +29,9 @@ export function modeFaults(
       const thinks = asked.some((mode) => mode !== 'non_thinking');
       if (model.thinking_control === 'none' && thinks)
         return fault('with thinking_control "none" the only mode is non_thinking');
-      if (model.thinking_control === undefined && hasNoTemplate(model) && thinks)
+      if (model.thinking_control === undefined && hasOneMode(model) && thinks)
         return fault(
-          'a model of characters has no chat template that could ask for thinking: say model.thinking_control, "flags" or "template"',
+          'the chat template of a characters tokenizer has no thinking to ask for: say model.thinking_control "flags" or "template"',
         );
       if (part.prompt_format === 'raw')
         return fault('raw prompts ask for no mode: leave it out, or give another prompt_format');
@@ -41,7 +40,8 @@ export function modeFaults(
   );
 }
 
-const hasNoTemplate = ({ init: { tokenizer } }: AskingSpec['model']): boolean =>
+/** By itself. Of other models what the chat template offers is seen by the runner. */
+const hasOneMode = ({ init: { tokenizer } }: AskingSpec['model']): boolean =>
   tokenizer !== undefined && !('uri' in tokenizer);
 
 /** Every field of a stage or suite that asks for modes, with what it asks for. */

@@ -44,7 +44,7 @@ describe('a mode', () => {
     expect(faultsOf({ control: 'none', stage: { mode: 'non_thinking' } })).toEqual([]);
   });
 
-  it('is non_thinking only, too, of a model of characters, which has no template, where nothing is said', () => {
+  it('is non_thinking only, too, of a characters tokenizer, whose template offers no other, where nothing is said', () => {
     const config = { hidden_size: 8, intermediate_size: 8, num_hidden_layers: 1, num_attention_heads: 1 };
     const init = { from: 'config', config, tokenizer: { type: 'characters', alphabet: 'ab' } };
     const stage = { mode: 'half_half' };

@@ -102,7 +102,7 @@ function rateMetrics(
 
 /** Why an update would change nothing; momentum alone must not move the weights. A KL penalty needs no variance. */
 function nothingToLearn(sequences: readonly WeightedSequence[]): string | undefined {
-  if (sequences.length === 0) return 'no rollout is left in this batch to learn from';
+  if (sequences.length === 0) return 'no rollout of this batch has a token to learn from';
   return sequences.every(({ weights_T }) => weights_T.every((weight) => weight === 0))
     ? 'no group of this batch has any variance'
     : undefined;

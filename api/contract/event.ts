@@ -95,7 +95,10 @@ export const entry = z
       gate: int32.min(0).describe('of the spec’s gates, from 0'),
       after: z.string(),
       metric: z.string(),
-      value: z.number().describe('of the metric, or how much it dropped'),
+      since: z.string().nullish().describe('where value is a drop: the point that it is counted from'),
+      value: z
+        .number()
+        .describe('of the metric, or how much worse it became; below 0 where it became better'),
       low: z.number(),
       high: z.number(),
       limit: z.number(),

@@ -39,9 +39,11 @@ function flatten(issue: ZodIssue, base: Path): Issue[] {
   return [{ pointer: jsonPointer(path), message: messageOf(issue) }];
 }
 
-/** zod says that a field that is not there was "received undefined". */
+/** zod says that a field that is not there was "received undefined", and calls what tells forms apart a discriminator. */
 const messageOf = ({ message }: Pick<ZodIssue, 'message'>): string =>
-  message.replace(/^Invalid input: expected (.+), received undefined$/, 'must be given: expected $1');
+  message
+    .replace(/^Invalid input: expected (.+), received undefined$/, 'must be given: expected $1')
+    .replace(/^Invalid discriminator value\. Expected /, 'must be one of ');
 
 type Branch = readonly ZodIssue[];
 

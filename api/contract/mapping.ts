@@ -58,7 +58,7 @@ function pick(columns: Record<string, unknown>, source: FieldSource): { value: u
 }
 
 const noColumn = (columns: Record<string, unknown>, wanted: string): string =>
-  `the row has no column ${quote(wanted)}, only ${quote(Object.keys(columns).join(', '))}: name the right one in the registration's \`fields\``;
+  `the row has no column ${quote(wanted)}, only ${quote(Object.keys(columns).join(', '))}: rename it, or say the right one in \`fields\` when the rows are registered by HTTP`;
 
 /** GSM8K ends its worked solutions with a line "#### 42". */
 function cutGsm8kGold(ours: Record<string, unknown>, faults: RowFault[]): void {

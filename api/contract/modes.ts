@@ -10,7 +10,10 @@ interface Asking {
 }
 
 export interface AskingSpec {
-  readonly model: { readonly thinking_control?: 'template' | 'flags' | 'none' | undefined };
+  readonly model: {
+    readonly init: { readonly from: string; readonly tokenizer?: object };
+    readonly thinking_control?: 'template' | 'flags' | 'none' | undefined;
+  };
   readonly evaluate: { readonly suites: readonly Asking[] };
 }
 
@@ -23,14 +26,23 @@ export function modeFaults(
   return [...stages, ...suites].flatMap(({ path, part }) =>
     modesAsked(part).flatMap(({ at, asked }): Fault[] => {
       const fault = (message: string) => [{ path: [...path, ...at], message }];
-      if (model.thinking_control === 'none' && asked.some((mode) => mode !== 'non_thinking'))
+      const thinks = asked.some((mode) => mode !== 'non_thinking');
+      if (model.thinking_control === 'none' && thinks)
         return fault('with thinking_control "none" the only mode is non_thinking');
+      if (model.thinking_control === undefined && hasOneMode(model) && thinks)
+        return fault(
+          'the chat template of a characters tokenizer has no thinking to ask for: say model.thinking_control "flags" or "template"',
+        );
       if (part.prompt_format === 'raw')
         return fault('raw prompts ask for no mode: leave it out, or give another prompt_format');
       return [];
     }),
   );
 }
+
+/** By itself. Of other models what the chat template offers is seen by the runner. */
+const hasOneMode = ({ init: { tokenizer } }: AskingSpec['model']): boolean =>
+  tokenizer !== undefined && !('uri' in tokenizer);
 
 /** Every field of a stage or suite that asks for modes, with what it asks for. */
 function modesAsked({ mode, modes, domains = [] }: Omit<Asking, 'prompt_format'>) {

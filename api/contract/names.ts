@@ -2,7 +2,12 @@
 import { z } from 'zod';
 
 const id = (prefix: string, what: string) =>
-  z.string().regex(new RegExp(`^${prefix}_[0-9a-z]{20,40}$`), `${what} looks like ${prefix}_…`);
+  z
+    .string()
+    .regex(
+      new RegExp(`^${prefix}_[0-9a-z]{20,40}$`),
+      `${what} is ${prefix}_ and at least 20 lower-case letters and digits`,
+    );
 
 export const jobId = id('job', 'a job id');
 export const datasetId = id('ds', 'a dataset id');

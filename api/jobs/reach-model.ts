@@ -4,6 +4,7 @@
 import { z } from 'zod';
 import { getCheckpoint } from '../../db/checkpoints/get.ts';
 import type { Services } from '../context.ts';
+import { beginningFault } from '../contract/heads.ts';
 import { ownSizes } from '../contract/memory/spec-need.ts';
 import type { ModelSizes } from '../contract/model-shape.ts';
 import { modelSizes } from '../contract/model-shape.ts';
@@ -45,11 +46,8 @@ export async function reachModel(
   const json = key === undefined ? undefined : await readConfig(store, key);
   if (json === undefined) return {};
   const sizes = sizesIn(json, pointer);
-  if (sizes.scalarHead && spec.type !== 'reward_model')
-    throw refused(
-      pointer,
-      `it is a reward model, which answers nothing: a ${spec.type} job begins with a language model`,
-    );
+  const fault = beginningFault(sizes, spec.type);
+  if (fault !== undefined) throw refused(pointer, fault);
   return { sizes, positions: sizes.maxPositions };
 }
 

@@ -5,6 +5,7 @@ import type { Database } from '../../db/connect.ts';
 import type { Services } from '../context.ts';
 import { beginProblem } from '../contract/checkpoint.ts';
 import type { RewardModelReference } from '../contract/expand.ts';
+import { scoringFault } from '../contract/heads.ts';
 import type { Issue } from '../contract/issues.ts';
 import type { ModelSizes } from '../contract/model-shape.ts';
 import { modelSizes } from '../contract/model-shape.ts';
@@ -31,12 +32,11 @@ export async function reachRewardModels(
     if (config === undefined) continue;
     const parsed = modelSizes.safeParse(config);
     if (!parsed.success) faults.set(id, 'names no model of ours in its config.json');
-    else if (parsed.data.scalarHead) sizes.set(id, parsed.data);
-    else
-      faults.set(
-        id,
-        'is a language model: name one with a scalar head, as a job of type reward_model ends with',
-      );
+    else {
+      const fault = scoringFault(parsed.data);
+      if (fault === undefined) sizes.set(id, parsed.data);
+      else faults.set(id, fault);
+    }
   }
   return { sizes, faults };
 }

@@ -30,7 +30,7 @@ export async function watch(
   const view = await follow(client, job, screen, interrupt);
   if (view === undefined) {
     screen.line(
-      `stopped watching; ${job} goes on. millrace watch ${job} comes back, millrace cancel ${job} ends it.`,
+      `stopped watching; ${job} is left as it is. millrace watch ${job} comes back, millrace cancel ${job} ends it.`,
     );
     return exitCodes.interrupted;
   }

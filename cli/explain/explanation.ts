@@ -3,6 +3,7 @@
 import type { Client } from '../../api/client.ts';
 import { defaultsOf } from '../../api/contract/default-sources.ts';
 import { filledSpec } from '../../api/contract/expand.ts';
+import { headIssues } from '../../api/contract/heads.ts';
 import type { Issue } from '../../api/contract/issues.ts';
 import { lengthIssues, lengthsOf, stepTokens } from '../../api/contract/memory/lengths.ts';
 import type { MemoryNeed } from '../../api/contract/memory/need.ts';
@@ -40,6 +41,7 @@ export async function explain(posted: JobSpecInput | PresetSpecInput, client: Cl
     lengths: { trained, sampled, limits },
     steps: stepTokens(spec, positions),
     issues: [
+      ...headIssues(spec, sizes, rewardModels),
       ...(positions === undefined ? [] : lengthIssues(spec, positions)),
       ...memoryIssues(need, runners ?? []),
     ],

@@ -1,7 +1,6 @@
 // The evaluations of a job as its matrix: one row a suite, mode and metric, one column a point in the cascade. Pure.
-import type { EvaluationCell } from '../../api/contract/event.ts';
 import { table } from '../format.ts';
-import { afterWords } from './lines.ts';
+import { afterWords, pathOf } from './lines.ts';
 import type { Evaluated } from './view.ts';
 
 /** Those within stages are left out: their lines have been written, and the ends of stages are what is compared. */
@@ -17,6 +16,3 @@ export function evaluationTable(evaluations: readonly Evaluated[]): string[] {
     ]),
   ]);
 }
-
-/** The metric path of a cell. */
-const pathOf = ({ suite, mode, metric }: EvaluationCell): string => `${suite}.${mode}.${metric}`;

@@ -1,5 +1,5 @@
 // The words that a watcher prints: the live line, and the lines that stay. Pure.
-import type { JobEvent } from '../../api/contract/event.ts';
+import type { EvaluationCell, JobEvent } from '../../api/contract/event.ts';
 import { bar, bytes, clock, rate } from '../format.ts';
 import type { StageView, View } from './view.ts';
 
@@ -45,7 +45,7 @@ export function eventLine({ body, attempt }: JobEvent): string | undefined {
   switch (body.type) {
     case 'state':
       // Why was said when the attempt failed, and is said again at the end.
-      return `job ${body.to}`;
+      return body.to === 'paused' ? 'job paused: "millrace resume" lets it go on' : `job ${body.to}`;
     case 'attempt_started':
       return `attempt ${attempt} on ${body.runner}${body.resumed_from === null ? '' : `, resumed from ${body.resumed_from}`}`;
     case 'attempt_failed':
@@ -55,12 +55,12 @@ export function eventLine({ body, attempt }: JobEvent): string | undefined {
     case 'stage_finished':
       return `${body.stage} finished${body.cause === null || body.cause === undefined ? '' : ` early: ${body.cause}`}`;
     case 'gate':
-      return `gate ${body.gate} after ${body.after}: ${body.metric} ${body.value.toFixed(3)} (${body.low.toFixed(3)} to ${body.high.toFixed(3)}), limit ${body.limit}: ${body.result}`;
+      return gateLine(body);
     case 'evaluation':
       return body.cells
-        .map(({ suite, mode, metric, value, low, high, tasks }) => {
-          const interval = `${low.toFixed(3)} to ${high.toFixed(3)}`;
-          return `evaluation ${pointWords(body)}: ${suite} ${mode} ${metric} ${value.toFixed(3)} (95 %: ${interval}, ${tasks} tasks)`;
+        .map((cell) => {
+          const { value, tasks } = cell;
+          return `evaluation ${pointWords(body)}: ${pathOf(cell)} ${value.toFixed(3)} (95 %: ${intervalWords(cell)}, ${tasks} tasks)`;
         })
         .join('\n');
     case 'checkpoint':
@@ -106,6 +106,21 @@ function pairsLine({
   const same = identical === 0 ? '' : `, ${identical} left out whose answers are the same (${rows})`;
   return `${stage}: ${trained} pairs trained on, ${held_out} held out${same}; the chosen answer is the longer one in ${(100 * chosen_longer).toFixed(0)} %`;
 }
+
+/** `gate 0 after code: math.thinking.avg@8 worse by 0.031 (0.024 to 0.038) than after math, limit 0.02: fired` */
+function gateLine(body: Body<'gate'>): string {
+  const { gate, after, metric, since, value, limit, result } = body;
+  const isDrop = since !== null && since !== undefined;
+  const seen = `${metric} ${isDrop ? 'worse by ' : ''}${value.toFixed(3)} (${intervalWords(body)})`;
+  return `gate ${gate} after ${after}: ${seen}${isDrop ? ` than ${afterWords(since)}` : ''}, limit ${limit}: ${result}`;
+}
+
+const intervalWords = ({ low, high }: { low: number; high: number }): string =>
+  `${low.toFixed(3)} to ${high.toFixed(3)}`;
+
+/** The metric path of a cell, as gates name it. */
+export const pathOf = ({ suite, mode, metric }: Pick<EvaluationCell, 'suite' | 'mode' | 'metric'>): string =>
+  `${suite}.${mode}.${metric}`;
 
 /** `computes on webgpu (NVIDIA H200, 575.57), products of float16` */
 function computingLine({ provider, device, precision, instead }: Body<'computing'>): string {

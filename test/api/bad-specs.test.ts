@@ -279,8 +279,15 @@ describe('a preset', () => {
     { name: 'math', data: 'math', steps: 2, max_response: 8, grader: { type: 'exact' } },
     { name: 'sft-1', data: 'sft', steps: 1, max_length: 64 },
   ];
+  const { model } = spec() as { model: object };
   const preset = (changes: object = {}) =>
-    spec({ preset: 'nemotron-cascade-8b', stages, evaluate: undefined, ...changes });
+    spec({
+      preset: 'nemotron-cascade-8b',
+      model: { ...model, thinking_control: 'flags' },
+      stages,
+      evaluate: undefined,
+      ...changes,
+    });
 
   test('is expanded before the job is queued, and the job says what it leaves out', async () => {
     const { status, job } = await post(preset());
@@ -320,7 +327,7 @@ describe('a preset', () => {
     ],
     [
       'of a model with one mode',
-      () => preset({ model: { ...(spec() as { model: object }).model, thinking_control: 'none' } }),
+      () => preset({ model: { ...model, thinking_control: 'none' } }),
       '/stages/0/mode',
       /only mode is non_thinking/,
     ],

@@ -145,7 +145,7 @@ describe('submit, watch, pull', () => {
       const code = await new Promise((done) => child.once('close', done));
       const [id = ''] = output.split('\n');
       expect(code).toBe(130);
-      expect(lastLine(output)).toContain(`stopped watching; ${id} goes on`);
+      expect(lastLine(output)).toContain(`stopped watching; ${id} is left as it is`);
       expect((await client.job(id)).state).toBe('running');
 
       expect((await cli('pause', id)).stdout).toMatch(new RegExp(`^${id} (pausing|paused)\n$`));

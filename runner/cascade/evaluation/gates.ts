@@ -44,6 +44,7 @@ export function lookAtGates(gates: Gates, after: string, now: readonly Measured[
       gate: index,
       after,
       metric: gate.require.metric,
+      since: gate.require.drop_at_most === undefined ? null : sinceOf(gate),
       value,
       low,
       high,

@@ -85,9 +85,17 @@ function endOf(
   const wanted = stage.prompts_per_step;
   if (groups.length === wanted) return undefined;
   if (stage.filter.type === 'batch')
-    return `the batch filter found ${groups.length} of ${wanted} groups with mixed outcomes in ${rounds} rounds of sampling`;
+    return `the batch filter found ${groups.length} of ${wanted} groups with mixed outcomes in ${rounds} rounds of sampling${uneven(groups)}`;
   const empty = sources.filter((_, i) => lines.lines[i]!.listed === 0).map(({ domain }) => domain);
   return `the epoch filter left no task of ${empty.join(', ')}: all were right or all wrong in every rollout`;
+}
+
+/** What `trimmed` takes away; empty where it takes nothing. */
+function uneven(groups: readonly GradedGroup[]): string {
+  const surplus = groups.length - trimmed(groups).length;
+  return surplus === 0
+    ? ''
+    : `, ${surplus} of them without one of the other mode beside it, so not trained on`;
 }
 
 /** Of all sources together. */

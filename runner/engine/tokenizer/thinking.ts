@@ -53,7 +53,9 @@ export function renderThinking(
   switch (control) {
     case 'none':
       if (mode === 'thinking')
-        throw new Error('thinking_control "none" has no thinking mode: the only mode is non_thinking');
+        throw new Error(
+          'the only mode is non_thinking: thinking_control is "none", which it also is where the chat template offers no control; say model.thinking_control in the spec, or ask for no thinking',
+        );
       return tokenizer.renderChat(messages, options);
     case 'flags':
       return tokenizer.renderChat(flagMessages(messages, mode), options);

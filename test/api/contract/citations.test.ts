@@ -99,7 +99,7 @@ it('a preset is the source of what it gives and nobody posted, wherever its stag
   const spec = {
     type: 'cascade',
     preset: 'nemotron-cascade-8b',
-    model,
+    model: { ...model, thinking_control: 'flags' },
     stages: [
       { name: 'code', data: 'programs' },
       { name: 'math', data: 'sums', lr: 1 },

@@ -5,15 +5,21 @@ import { jobSpec } from '../../../api/contract/spec.ts';
 
 interface Parts {
   readonly control?: string;
+  readonly init?: object;
   readonly stage?: object;
   readonly suite?: object;
 }
 
-function faultsOf({ control, stage = {}, suite = {} }: Parts): string[] {
+function faultsOf({
+  control,
+  init = { from: 'hf', uri: '/models/a' },
+  stage = {},
+  suite = {},
+}: Parts): string[] {
   const parsed = jobSpec.safeParse({
     type: 'cascade',
     model: {
-      init: { from: 'hf', uri: '/models/a' },
+      init,
       ...(control === undefined ? {} : { thinking_control: control }),
     },
     stages: [{ kind: 'math', data: 'tasks', steps: 1, ...stage }],
@@ -36,6 +42,16 @@ describe('a mode', () => {
     ]);
     expect(faultsOf({ control: 'none', stage: { mode: 'half_half' } })).toEqual(['/stages/0/mode']);
     expect(faultsOf({ control: 'none', stage: { mode: 'non_thinking' } })).toEqual([]);
+  });
+
+  it('is non_thinking only, too, of a characters tokenizer, whose template offers no other, where nothing is said', () => {
+    const config = { hidden_size: 8, intermediate_size: 8, num_hidden_layers: 1, num_attention_heads: 1 };
+    const init = { from: 'config', config, tokenizer: { type: 'characters', alphabet: 'ab' } };
+    const stage = { mode: 'half_half' };
+    expect(faultsOf({ init, stage })).toEqual(['/stages/0/mode']);
+    expect(faultsOf({ init, stage: { mode: 'non_thinking' } })).toEqual([]);
+    expect(faultsOf({ init, stage, control: 'flags' })).toEqual([]);
+    expect(faultsOf({ init: { ...init, tokenizer: { uri: '/models/a' } }, stage })).toEqual([]);
   });
 
   it('is not asked for in raw text; a suite asks for one of two, each once', () => {

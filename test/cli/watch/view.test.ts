@@ -137,7 +137,7 @@ describe('lines', () => {
       step: 5,
     };
     expect(eventLine(events([within])[0]!)).toBe(
-      'evaluation in math, step 5: digits non_thinking avg@8 0.500 (95 %: 0.490 to 0.510, 120 tasks)',
+      'evaluation in math, step 5: digits.non_thinking.avg@8 0.500 (95 %: 0.490 to 0.510, 120 tasks)',
     );
     const view = events([evaluation('initial', 0), within, evaluation('math', 0.75)]).reduce(
       withEvent,
@@ -156,9 +156,29 @@ describe('lines', () => {
   });
 });
 
-describe('what is computed with', () => {
-  const lineOf = (body: EventBody) => eventLine(events([body])[0]!);
+const lineOf = (body: EventBody) => eventLine(events([body])[0]!);
 
+describe('a gate', () => {
+  const seen = { value: 0.031, low: 0.024, high: 0.038, limit: 0.02, result: 'fired' } as const;
+  const gate = { type: 'gate', gate: 0, after: 'code', metric: 'm.thinking.avg@8', ...seen } as const;
+
+  it('is told with what it saw: a level, or how much worse than when', () => {
+    expect(lineOf({ ...gate, since: null })).toBe(
+      'gate 0 after code: m.thinking.avg@8 0.031 (0.024 to 0.038), limit 0.02: fired',
+    );
+    expect(lineOf({ ...gate, since: 'math' })).toBe(
+      'gate 0 after code: m.thinking.avg@8 worse by 0.031 (0.024 to 0.038) than after math, limit 0.02: fired',
+    );
+  });
+
+  it('that paused its job leaves a line that says how it goes on', () => {
+    expect(
+      lineOf({ type: 'state', from: 'running', to: 'paused', reason: 'gate_failed', message: 'x' }),
+    ).toBe('job paused: "millrace resume" lets it go on');
+  });
+});
+
+describe('what is computed with', () => {
   it('is a line, with the reason where products are not of 16 bits', () => {
     const cpu = {
       type: 'computing',

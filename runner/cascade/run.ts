@@ -37,7 +37,7 @@ export interface Host {
   /** Keeps the rollouts of a step. */
   samples(
     lines: readonly SampleLine[],
-    at: { stageIndex: number; stage: string; step: number },
+    at: { stageIndex: number; stage: string; phase: number; step: number },
   ): Promise<void>;
   /** Returns once weights, moments and `carried` have been copied to where training cannot change them. */
   snapshot(point: Point, kind: PointKind, carried: Carried): Promise<void>;
@@ -167,7 +167,7 @@ function reporter({ spec, host, costs }: Run, stageIndex: number, run: StageRun)
     host.emit(stepEntry(stage, phase, step, result));
     if (result.samples.length > 0) {
       const lines = result.samples.map((sample) => ({ ...sample, stage: stage.name, step }));
-      await costs.saving(() => host.samples(lines, { stageIndex, stage: stage.name, step }));
+      await costs.saving(() => host.samples(lines, { stageIndex, stage: stage.name, phase, step }));
     }
     host.progress({
       stage: stage.name,

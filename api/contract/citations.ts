@@ -112,6 +112,7 @@ export const envelopeCitations: Citations = {
   '/model/tuning': ours,
   '/model/tuning/rank': 'a published replication of Nemotron-Cascade 2 by LoRA',
   '/evaluate': ours,
+  '/stages': 'none in an evaluation',
   '/gates': `${ours}: none`,
   '/checkpoints': ours,
   '/samples': ours,

@@ -2,13 +2,13 @@
 // stage for the domains of the suites.
 import type { Fault } from './fault.ts';
 import type { Grader } from './grader.ts';
-import { comparesAnswers, hasMaximum } from './grader.ts';
+import { comparesAnswers, givesOneWhereRight, hasMaximum } from './grader.ts';
 import { sourcesOf } from './sources.ts';
 import type { Stage } from './stage.ts';
 import type { Suite } from './suite.ts';
 
 const nameOf = (given: Grader): string =>
-  given.type === 'remote' && given.max_score === null ? 'remote with max_score null' : given.type;
+  given.type === 'remote' && given.max_score !== 1 ? `remote with max_score ${given.max_score}` : given.type;
 
 /** Of `evaluate.suites`, their path left out. */
 export const suiteFaults = (suites: readonly Suite[]): Fault[] =>
@@ -54,10 +54,27 @@ function passFaults({ k, pass_at, grader }: Extract<Suite, { measure: 'average' 
 /** Of a stage, its path left out. */
 export function filterFaults(stage: Stage): Fault[] {
   if (stage.kind === 'sft' || stage.filter.type !== 'epoch') return [];
-  const endless = sourcesOf(stage).find(({ grader }) => !hasMaximum(grader));
-  if (endless === undefined) return [];
-  const message = `"epoch" drops tasks that were all right or all wrong, and ${nameOf(endless.grader)} has no maximum to be right by: take {"type":"off"} or {"type":"batch"}`;
+  const graders = sourcesOf(stage).map(({ grader }) => grader);
+  const cause = graders.map(whyNeverRight).find((why) => why !== undefined);
+  if (cause === undefined) return [];
+  const message = `"epoch" drops tasks that were all right or all wrong, and ${cause}: take {"type":"off"} or {"type":"batch"}`;
   return [{ path: ['filter'], message }];
+}
+
+/** Wrong is 0 or less. */
+function whyNeverRight(given: Grader): string | undefined {
+  if (!hasMaximum(given)) return `${nameOf(given)} has no maximum to be right by`;
+  if (given.type !== 'remote' || given.max_score! > 0) return undefined;
+  return `nothing is right by remote with max_score ${given.max_score}: 0 and less is wrong`;
+}
+
+/** Of a stage, its path left out: the bonus goes to answers that the grader gives 1, and all others are worth 0 beside it. */
+export function bonusFaults(stage: Stage): Fault[] {
+  if (stage.kind !== 'instruction' || stage.reward_model === undefined) return [];
+  const { grader } = stage;
+  if (givesOneWhereRight(grader)) return [];
+  const message = `adds to the 1 of answers that follow all their instructions, and ${nameOf(grader)} gives no such 1: take grader instructions, or remote with max_score 1`;
+  return [{ path: ['reward_model'], message }];
 }
 
 /** Of a stage, its path left out: what makes `mixed` the baseline of a cascade is that it leaves out no domain. */

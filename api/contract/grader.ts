@@ -128,6 +128,12 @@ export const hasMaximum = (given: Grader): boolean => {
   return given.type !== 'preference' && !(given.type === 'judge' && given.prompt === 'group');
 };
 
+const verdicts: ReadonlySet<Grader['type']> = new Set(['exact', 'math', 'instructions', 'code']);
+
+/** Whether it gives 1 to an answer that is wholly right; the others give shares, chances, or numbers of a scale of their own. */
+export const givesOneWhereRight = (given: Grader): boolean =>
+  verdicts.has(given.type) || (given.type === 'remote' && given.max_score === 1);
+
 /** Whether it can say which of two answers is better. */
 export const comparesAnswers = (given: Grader): boolean =>
   given.type === 'preference' || (given.type === 'judge' && given.prompt === 'pairwise');

@@ -2,7 +2,7 @@
 // expanded spec kept with the job is `jobSpec.parse(posted)` with names filled in (expand.ts).
 import { z } from 'zod';
 import type { Fault } from './fault.ts';
-import { coverageFaults, filterFaults, suiteFaults } from './fit-faults.ts';
+import { bonusFaults, coverageFaults, filterFaults, suiteFaults } from './fit-faults.ts';
 import { gate } from './gate.ts';
 import { gateFaults } from './gate-faults.ts';
 import { modelShape } from './model-shape.ts';
@@ -148,10 +148,9 @@ export const cascadeSpec = z
   .superRefine((spec, context) => {
     const stages = spec.stages.map((part, index) => ({ path: ['stages', index], part }));
     const fits = stages.flatMap(({ path, part }) =>
-      [...filterFaults(part), ...coverageFaults(part, spec.evaluate.suites)].map((fault) => ({
-        ...fault,
-        path: [...path, ...fault.path],
-      })),
+      [...filterFaults(part), ...bonusFaults(part), ...coverageFaults(part, spec.evaluate.suites)].map(
+        (fault) => ({ ...fault, path: [...path, ...fault.path] }),
+      ),
     );
     refuse(
       [...modeFaults(spec, stages), ...fits, ...gateFaults({ ...spec, stages: inOrder(spec) })],

@@ -1,4 +1,5 @@
 // How many steps a stage takes that passes over rows.
+import { MOST_STEPS } from '../../api/contract/stages/common.ts';
 import { DataError } from '../data/error.ts';
 
 interface Passing {
@@ -9,15 +10,12 @@ interface Passing {
   readonly epochs?: number | undefined;
 }
 
-/** A step's number has 32 bits wherever it is written down. */
-const mostSteps = 2_147_483_647;
-
 /** Steps that pass over the rows `epochs` times at least: the last batch wraps. Throws DataError where they are too many. */
 export function stepsOver(rows: number, { name, data, batch, steps, epochs = 1 }: Passing): number {
   const all = steps ?? Math.max(1, Math.ceil((epochs * rows) / batch - 1e-9));
-  if (all > mostSteps)
+  if (all > MOST_STEPS)
     throw new DataError(
-      `stage ${name}, dataset ${data}: ${epochs} epochs of ${rows} rows are ${all} steps, more than ${mostSteps}`,
+      `stage ${name}, dataset ${data}: ${epochs} epochs of ${rows} rows are ${all} steps, more than ${MOST_STEPS}`,
     );
   return all;
 }

@@ -18,7 +18,7 @@ export interface Host {
   /** Keeps the rollouts of a step. */
   samples(
     lines: readonly SampleLine[],
-    at: { stageIndex: number; stage: string; step: number },
+    at: { stageIndex: number; stage: string; phase: number; step: number },
   ): Promise<void>;
   /** Returns once weights, moments and `carried` have been copied to where training cannot change them. */
   snapshot(point: Point, kind: PointKind, carried: Carried): Promise<void>;

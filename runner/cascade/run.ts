@@ -139,7 +139,7 @@ function reporter({ spec, host, costs }: Run, stageIndex: number, run: StageRun)
     host.emit(stepEntry(stage, phase, step, result));
     if (result.samples.length > 0) {
       const lines = result.samples.map((sample) => ({ ...sample, stage: stage.name, step }));
-      await costs.saving(() => host.samples(lines, { stageIndex, stage: stage.name, step }));
+      await costs.saving(() => host.samples(lines, { stageIndex, stage: stage.name, phase, step }));
     }
     host.progress({
       stage: stage.name,

@@ -49,17 +49,22 @@ export const guarded = (verifier: Verifier<Task>): Verifier<Task> => {
 async function safely(grade: () => Promise<Reward>): Promise<Reward> {
   try {
     const reward = await grade();
-    if (isFinite(reward)) return reward;
-    return unscored('verifier_down', 'the verifier gave a value that is no number');
+    if (isUsable(reward)) return reward;
+    return unscored('verifier_down', `the verifier gave a value that is no number, or beyond ${LARGEST}`);
   } catch (error) {
     console.error(error);
     return unscored('verifier_down', `the verifier failed: ${(error as Error).message}`);
   }
 }
 
-const isFinite = (reward: Reward): boolean =>
+/** Sums and squares of larger values leave float64: a group's deviation, or a suite's mean, would be infinite. */
+const LARGEST = 1e100;
+
+const isUsable = (reward: Reward): boolean =>
   reward.status === 'unscored' ||
-  [reward.value, ...(reward.status === 'scored' ? Object.values(reward.parts) : [])].every(Number.isFinite);
+  [reward.value, ...(reward.status === 'scored' ? Object.values(reward.parts) : [])].every(
+    (value) => Math.abs(value) <= LARGEST,
+  );
 
 function verifierOf(grader: Grader, means: Means): Verifier<Task> {
   switch (grader.type) {

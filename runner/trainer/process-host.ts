@@ -76,7 +76,7 @@ export class ProcessHost implements Host {
 
   async samples(
     lines: readonly SampleLine[],
-    { stageIndex, stage, step }: { stageIndex: number; stage: string; step: number },
+    { stageIndex, stage, phase, step }: Parameters<Host['samples']>[1],
   ): Promise<void> {
     const { claim, scratch } = this.#options;
     const folder = join(scratch, 'samples');
@@ -92,7 +92,7 @@ export class ProcessHost implements Host {
       reward,
     }));
     const key = samplesKey(claim.job, claim.attempt, { stage, stage_index: stageIndex, step });
-    this.#send({ type: 'samples', file, entry: { type: 'samples', stage, phase: 0, step, key, rows } });
+    this.#send({ type: 'samples', file, entry: { type: 'samples', stage, phase, step, key, rows } });
   }
 
   async snapshot(point: Point, kind: PointKind, carried: Carried): Promise<void> {

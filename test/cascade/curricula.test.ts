@@ -92,8 +92,10 @@ async function expectExactResume(spec: ExpandedSpec): Promise<RecordedRun> {
   const within = whole.snapshots.filter(({ point, kind }) => point.stageIndex === 1 && kind === 'step');
   expect(within.length).toBeGreaterThan(1);
   for (const snapshot of within) {
-    // As a checkpoint keeps it: JSON.
-    const carried = JSON.parse(JSON.stringify(snapshot.carried)) as typeof snapshot.carried;
+    // As a checkpoint keeps it: JSON, and the reference beside it.
+    const { reference, ...stage } = snapshot.carried.stage;
+    const kept = JSON.parse(JSON.stringify({ ...snapshot.carried, stage })) as typeof snapshot.carried;
+    const carried = { ...kept, stage: { ...kept.stage, reference } };
     const resumed = await record(spec, { from: { ...snapshot, carried } });
     expect(resumed.final).toEqual(whole.final);
     const said = comparable(resumed.entries);
@@ -142,6 +144,25 @@ describe('resumed within an epoch, a stage goes on bit for bit', () => {
       const [math, code] = ['math', 'code'].map((domain) => metrics[`${domain}.reward`]!) as [number, number];
       expect((3 * math + code) / 4).toBeCloseTo(metrics['reward']!, 6);
     }
+  });
+
+  it('with modes, an epoch filter, phases and a KL penalty together', async () => {
+    const filter = { type: 'epoch', readmit_hard: 0.6, readmit_easy: 0.1 };
+    const spec = specWith({ mode: 'half_half', kl: 0.5, grader: { type: 'exact' }, filter });
+    const phases = [
+      { steps: 2, max_response: 2, overlong: 'filter' },
+      { steps: 1, temperature: 0.7 },
+      { steps: 2, max_response: 5, overlong: 'penalty' },
+    ];
+    const [sft, { steps: _, ...math }] = spec.stages as Record<string, unknown>[] as [
+      object,
+      { steps?: number },
+    ];
+    const whole = await expectExactResume(
+      expandedSpec.parse({ ...spec, stages: [sft, { ...math, phases }] }),
+    );
+    expect(stepsOf(whole).map(({ phase }) => phase)).toEqual([0, 0, 1, 2, 2]);
+    for (const { metrics } of stepsOf(whole)) expect(metrics['kl']).toBeGreaterThanOrEqual(0);
   });
 
   it('with phases, which the events name and whose limits hold', async () => {

@@ -19,8 +19,9 @@ it('what a verifier throws is unscored: one rollout, and not the trainer', async
   error.mockRestore();
 });
 
-it.each([scored(NaN), scored(1, { part: Infinity }), invalid('unparsable', NaN)])(
-  'a value that is no number is our fault: %j',
+const beyond = [scored(1e101), scored(0, { part: -1e200 })];
+it.each([scored(NaN), scored(1, { part: Infinity }), invalid('unparsable', NaN), ...beyond])(
+  'a value that is no number, or so large that its square is none, is our fault: %j',
   async (reward) => {
     const verifier = { grade: async () => reward, maxScore: () => 1, goldResponse: () => undefined };
     expect(await guarded(verifier).grade({ prompt: 'p', answer: '1' }, 'x')).toMatchObject({

@@ -5,7 +5,8 @@ import { name } from '../names.ts';
 
 export const positive = z.number().positive();
 /** What a step numbers has 32 bits wherever it is written down. */
-export const count = z.number().int().min(1).max(2_147_483_647);
+export const MOST_STEPS = 2_147_483_647;
+export const count = z.number().int().min(1).max(MOST_STEPS);
 export const epochs = positive.max(1e6);
 /** A batch lies in memory whole. */
 export const batch = count.max(1_000_000);

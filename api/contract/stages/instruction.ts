@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { grader } from '../grader.ts';
 import { checkpointId } from '../names.ts';
 import { askedOfBatches, data } from './common.ts';
-import { halved, languageMixingOption, reinforced, timed } from './reinforced.ts';
+import { halved, languageMixingOption, numbered, reinforced, timed } from './reinforced.ts';
 
 export const instructionStage = z
   .strictObject({
@@ -31,4 +31,5 @@ export const instructionStage = z
     language_mixing: languageMixingOption,
   })
   .refine(...timed)
+  .refine(...numbered)
   .refine(...halved);

@@ -5,7 +5,7 @@ import { grader } from '../grader.ts';
 import { name } from '../names.ts';
 import { askedOfBatches, data, positive } from './common.ts';
 import type { Rule } from './common.ts';
-import { languageMixingOption, reinforced, timed } from './reinforced.ts';
+import { languageMixingOption, numbered, reinforced, timed } from './reinforced.ts';
 
 /** Where tasks come from, and what grades them. */
 export const domainSource = z.strictObject({
@@ -48,8 +48,10 @@ const halved: Rule<{ domains: z.infer<typeof domainSource>[]; prompts_per_step: 
 export const multiDomainStage = z
   .strictObject({ kind: z.literal('multi_domain'), ...fields })
   .refine(...timed)
+  .refine(...numbered)
   .refine(...halved);
 export const mixedStage = z
   .strictObject({ kind: z.literal('mixed'), ...fields })
   .refine(...timed)
+  .refine(...numbered)
   .refine(...halved);

@@ -1,7 +1,7 @@
 // What every RL stage has. The kinds differ in their defaults, in what grades them, and in where their tasks come from.
 import { z } from 'zod';
 import { truncation } from '../truncation.ts';
-import { batch, common, count, optimizer, positive } from './common.ts';
+import { batch, common, count, MOST_STEPS, optimizer, positive } from './common.ts';
 import type { Rule } from './common.ts';
 import { dynamicFilter } from './filter.ts';
 import type { DynamicFilter } from './filter.ts';
@@ -80,6 +80,12 @@ export const reinforced = (given: ReinforcedDefaults) => ({
 export const timed: Rule<{ steps?: number | undefined; phases?: readonly unknown[] | undefined }> = [
   ({ steps, phases }) => (steps === undefined) !== (phases === undefined),
   { error: 'give steps or phases: one of them, and not both', path: ['steps'] },
+];
+
+/** As `count`: what a step numbers has 32 bits, whatever phase it is in. */
+export const numbered: Rule<{ phases?: readonly { steps: number }[] | undefined }> = [
+  ({ phases = [] }) => phases.reduce((total, { steps }) => total + steps, 0) <= MOST_STEPS,
+  { error: `must have ${MOST_STEPS} steps together, at most`, path: ['phases'] },
 ];
 
 export const halved: Rule<{ mode?: string | undefined; prompts_per_step: number }> = [

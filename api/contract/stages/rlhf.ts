@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { grader } from '../grader.ts';
 import { askedOfBatches, data } from './common.ts';
-import { halved, languageMixingOption, reinforced, timed } from './reinforced.ts';
+import { halved, languageMixingOption, numbered, reinforced, timed } from './reinforced.ts';
 
 export const rlhfStage = z
   .strictObject({
@@ -24,4 +24,5 @@ export const rlhfStage = z
     language_mixing: languageMixingOption,
   })
   .refine(...timed)
+  .refine(...numbered)
   .refine(...halved);

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { grader } from '../grader.ts';
 import { askedOfBatches, data } from './common.ts';
-import { halved, languageMixingOption, reinforced, timed } from './reinforced.ts';
+import { halved, languageMixingOption, numbered, reinforced, timed } from './reinforced.ts';
 
 export const sweStage = z
   .strictObject({
@@ -23,4 +23,5 @@ export const sweStage = z
     language_mixing: languageMixingOption,
   })
   .refine(...timed)
+  .refine(...numbered)
   .refine(...halved);

@@ -1,11 +1,13 @@
 // The stage x suite x mode matrix of a run: every suite in every mode, before the first stage, after each, and within stages where
 // the spec asks for it.
+import type { EvaluationCell } from '../../../api/contract/event.ts';
 import type { ExpandedSpec } from '../../../api/contract/expand.ts';
 import type { Grading } from '../grading.ts';
 import { heedPause } from '../point.ts';
 import type { Evaluated } from '../point.ts';
 import type { Policy } from '../policy.ts';
 import type { Datasets, Host } from '../host.ts';
+import { evaluationEntries } from './entries.ts';
 import { evaluateSuite } from './evaluate.ts';
 import type { Measured } from './measured.ts';
 
@@ -38,7 +40,7 @@ export class Matrix {
     if (measured.length === 0) return measured;
     const cells = measured.map(({ cell }) => cell);
     this.#evaluations.push({ after, cells });
-    this.#options.host.emit({ type: 'evaluation', after, step: null, cells });
+    this.#say({ after, step: null }, cells);
     return measured;
   }
 
@@ -47,7 +49,11 @@ export class Matrix {
     const { every_steps } = this.#options.spec.evaluate;
     if (every_steps === undefined || step === 0 || step % every_steps !== 0) return;
     const cells = (await this.#measure(stage, step)).map(({ cell }) => cell);
-    if (cells.length > 0) this.#options.host.emit({ type: 'evaluation', after: stage, step, cells });
+    this.#say({ after: stage, step }, cells);
+  }
+
+  #say(at: Parameters<typeof evaluationEntries>[0], cells: readonly EvaluationCell[]): void {
+    evaluationEntries(at, cells).forEach((entry) => this.#options.host.emit(entry));
   }
 
   async #measure(after: string, step: number | null): Promise<Measured[]> {

@@ -2,6 +2,7 @@
 // do, by how much, and whether its score goes with an answer's length, which a policy would learn to exploit.
 import type { EvaluationCell } from '../../../api/contract/event.ts';
 import type { ExpandedSpec } from '../../../api/contract/expand.ts';
+import { evaluationEntries } from '../evaluation/entries.ts';
 import { measuredCell } from '../evaluation/measured.ts';
 import type { Measure } from '../evaluation/measured.ts';
 import { normalQuantile } from '../evaluation/normal.ts';
@@ -39,7 +40,7 @@ export class HeldOut {
     if (pairs.length === 0) return;
     const cells = await this.#cells();
     this.#evaluations.push({ after, cells });
-    host.emit({ type: 'evaluation', after, step: null, cells });
+    evaluationEntries({ after, step: null }, cells).forEach((entry) => host.emit(entry));
   }
 
   /** After `step` steps of the stage, where the spec wants that. */
@@ -47,7 +48,7 @@ export class HeldOut {
     const { spec, pairs, host } = this.#options;
     const { every_steps } = spec.evaluate;
     if (pairs.length === 0 || every_steps === undefined || step === 0 || step % every_steps !== 0) return;
-    host.emit({ type: 'evaluation', after: stage, step, cells: await this.#cells() });
+    evaluationEntries({ after: stage, step }, await this.#cells()).forEach((entry) => host.emit(entry));
   }
 
   async #cells(): Promise<EvaluationCell[]> {

@@ -25,6 +25,8 @@ interface Statistics {
 /** Mean and sample standard deviation; undefined for fewer than two values. */
 function statisticsOf(values: readonly number[]): Statistics | undefined {
   if (values.length < 2) return undefined;
+  // Of large equal values the sum, and so the mean, is rounded: none of them may stand apart from it.
+  if (values.every((value) => value === values[0])) return { mean: values[0]!, std: 0 };
   const centre = mean(values);
   const squares = sum(values.map((value) => (value - centre) ** 2));
   return { mean: centre, std: Math.sqrt(squares / (values.length - 1)) };

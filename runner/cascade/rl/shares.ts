@@ -1,6 +1,7 @@
 // How many prompts of each batch every source gives, by weight. Place after place goes to the source that is furthest behind its
 // share of all places so far (largest remainder, carried over the steps): no source ever strays far from its share, and over the
 // whole stage shares are exact. A function of the step's number alone, so nothing of it is in a checkpoint.
+import { sum } from '../mean.ts';
 import type { Source } from './source.ts';
 
 /** Halves are exact within every source: with one `half_half` source all give an even number. */
@@ -15,8 +16,11 @@ export function sharesOf(
   const unit = unitOf(sources);
   if (prompts % unit !== 0)
     throw new Error(`internal: ${prompts} prompts of a step cannot be halved exactly by mode`);
-  const total = sources.reduce((sum, { weight }) => sum + weight, 0);
-  const shares = sources.map(({ weight }) => weight / total);
+  // Relative to the largest: the sum of weights near the end of float64 is infinite.
+  const largest = sources.reduce((most, { weight }) => Math.max(most, weight), 0);
+  const relative = sources.map(({ weight }) => weight / largest);
+  const total = sum(relative);
+  const shares = relative.map((weight) => weight / total);
   let given = shares.map(() => 0);
   let done = 0;
   const next = (): number[] => {

@@ -26,6 +26,12 @@ const shapes: Case[] = [
     /must be given/,
   ],
   [
+    'phases whose steps do not count in 32 bits together',
+    () => cascade({ ...math, steps: undefined, phases: [{ steps: 2 ** 31 - 1 }, { steps: 1 }] }),
+    '/stages/0/phases',
+    /2147483647 steps together/,
+  ],
+  [
     'a phase of data',
     () => cascade({ ...math, steps: undefined, phases: [{ steps: 1, data: 'math' }] }),
     '/stages/0/phases/0/data',
@@ -163,6 +169,25 @@ const fits: Case[] = [
     '/stages/0/filter',
     /no maximum/,
   ],
+  [
+    'an epoch filter with a remote grader by which nothing is right',
+    () => cascade({ ...math, filter: { type: 'epoch' }, grader: { ...remote, max_score: 0 } }),
+    '/stages/0/filter',
+    /max_score 0/,
+  ],
+  ...(
+    [
+      ['a judge of groups', { ...judge, prompt: 'group' }],
+      ['chances', { ...judge, prompt: 'yes_no' }],
+      ['shares', { type: 'prefix' }],
+      ['another maximum', { ...remote, max_score: 100 }],
+    ] as const
+  ).map(([what, grader]): Case => [
+    `a reward model beside a grader of ${what}, which never gives the 1 that it adds to`,
+    () => cascade({ ...math, kind: 'instruction', reward_model: scalar, grader }),
+    '/stages/0/reward_model',
+    /gives no such 1/,
+  ]),
   [
     'a pass of more samples than there are',
     () => evaluated({ ...suite, k: 2, pass_at: [1, 4, 2] }),

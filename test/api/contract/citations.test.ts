@@ -76,6 +76,16 @@ describe('every default', () => {
   });
 });
 
+it.each<[string, object]>([
+  ['evaluate', { evaluate: { suites: [{ name: 's', data: 'rows', grader: { type: 'exact' } }] } }],
+  ['sft', { stage: { kind: 'sft', data: 'rows' } }],
+  ['reward_model', { stage: { kind: 'reward_model', data: 'pairs' } }],
+])('every default of a job of type %s has a source', (type, rest) => {
+  const spec = { type, model, ...rest };
+  const { omitted: _, ...expanded } = filledSpec(jobSpec.parse(spec));
+  expect(defaultsOf(spec, expanded).length).toBeGreaterThan(10);
+});
+
 it.each(kinds)('the citations of %s are of fields that it fills in', (kind) => {
   const known = least[kind].flatMap((stage) =>
     [...leaves(filledSpec(jobSpec.parse(posted(kind, stage))))].map(({ pointer }) =>

@@ -1,6 +1,6 @@
 // Golden vectors of GRPO's advantage, each with its derivation; edge cases of near-zero variance and unscored rollouts.
 import { describe, expect, it } from 'vitest';
-import { groupAdvantage } from '../../../runner/cascade/rl/advantage.ts';
+import { groupAdvantage, standardScores } from '../../../runner/cascade/rl/advantage.ts';
 
 describe('groupAdvantage', () => {
   it('normalises by the sample standard deviation', () => {
@@ -28,6 +28,17 @@ describe('groupAdvantage', () => {
       expect(std).toBeLessThan(1e-6);
     }
     expect(groupAdvantage([0.1 + 0.2, 0.3, 0.3]).advantages_G).toEqual([0, 0, 0]);
+  });
+
+  it('takes equal rewards for equal where their mean is rounded', () => {
+    // The sum of ten of them is off by some units of 2^-16: their mean is none of them, by more than 1e-6.
+    const large = 1e10 + 1 / 3;
+    expect(groupAdvantage(new Array<number>(10).fill(large))).toEqual({
+      advantages_G: new Array(10).fill(0),
+      mean: large,
+      std: 0,
+    });
+    expect(standardScores(new Array<number>(10).fill(large))).toEqual(new Array(10).fill(0));
   });
 
   it('never exceeds (n - 1) / sqrt(n), however small the difference', () => {

@@ -30,6 +30,13 @@ describe('sharesOf', () => {
     ]);
   });
 
+  it('knows the shares of weights whose sum is no number', () => {
+    expect(steps(plain(1.5e308, 0.5e308), 4, 2)).toEqual([
+      [3, 1],
+      [3, 1],
+    ]);
+  });
+
   it('counts in pairs where a domain is half thinking', () => {
     expect(steps(halved(1, 1, 2), 8, 2)).toEqual([
       [2, 2, 4],

@@ -97,7 +97,7 @@ describe('a mode', () => {
   it('that the model lacks is an error of the first row', () => {
     expect(() => last({ thinkingControl: 'none' }, 'thinking')).toThrow(DataError);
     expect(() => last({ thinkingControl: 'none' }, 'thinking')).toThrow(
-      /stage math, row 0.*no thinking mode/,
+      /stage math, row 0.*the only mode is non_thinking/,
     );
   });
 

@@ -165,7 +165,9 @@ describe('runCascade', () => {
       const spec = tinySpec({ math: { mode: 'thinking' } });
       return record({ ...spec, model: { ...spec.model, thinking_control } });
     };
-    await expect(asking('none')).rejects.toThrow(/stage math, dataset .*, row 0: .*no thinking mode/);
+    await expect(asking('none')).rejects.toThrow(
+      /stage math, dataset .*, row 0: .*the only mode is non_thinking/,
+    );
     const { samples } = await asking('flags');
     expect(samples.length).toBeGreaterThan(0);
   });

@@ -61,14 +61,17 @@ afterAll(async () => {
   await dir.remove();
 });
 
-/** Weight decay and evaluations within stages: the more a step and a resume depend on, the better. */
+/**
+ * Evaluations within stages: the more a step and a resume depend on, the better. Batches are large, so that a stage lasts longer than
+ * it takes to hear of a step and to be told to pause.
+ */
 async function cascade(): Promise<JobSpecInput> {
   const spec = await tinySpec(api.client);
   if (spec.type !== 'cascade') throw new Error('the tiny job is a cascade');
   const [sft, math] = spec.stages;
   const stages = [
-    { ...sft!, steps: 16 },
-    { ...math!, steps: 10 },
+    { ...sft!, steps: 16, batch: 2048 },
+    { ...math!, steps: 10, rollouts: 128 },
   ] as typeof spec.stages;
   return { ...spec, stages, evaluate: { ...spec.evaluate!, every_steps: 6 } };
 }
@@ -123,6 +126,15 @@ describe('paused and resumed on another runner', () => {
 
       const attempts = ofType(paused.events, 'attempt_started').map(({ body }) => body);
       expect(new Set(attempts.map((body) => 'runner' in body && body.runner)).size).toBe(3);
+      // Each pause fell in its own stage: its attempt ends with the stage begun and not finished.
+      const places = paused.events.flatMap(({ body }) =>
+        body.type === 'stage_finished'
+          ? [body.stage]
+          : body.type === 'state' && body.to === 'paused'
+            ? ['paused']
+            : [],
+      );
+      expect(places).toEqual(['paused', 'sft', 'paused', 'math']);
       for (const type of ['attempt_failed', 'resume_inexact'] as const)
         expect(ofType(paused.events, type)).toEqual([]);
     },

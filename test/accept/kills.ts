@@ -55,6 +55,9 @@ async function main(): Promise<number> {
   const dir = await tempDir('accept-kills');
   const service = await startFaultService(dir.path);
   const stopping = new AbortController();
+  // Interrupted, it leaves no service behind.
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    process.once(signal, () => void service.stop().then(() => process.exit(130)));
   try {
     const posted = await chosenWorld()(service.client);
     const spec = { ...posted, max_attempts: 100 };

@@ -23,6 +23,8 @@ export interface Inputs {
   readonly resume?: string;
   /** Directories of the checkpoints that graders score with, by id. */
   readonly rewardModels?: Readonly<Record<string, string>>;
+  /** Directories of teachers from outside the job, by checkpoint id or URI. */
+  readonly teachers?: Readonly<Record<string, string>>;
 }
 
 /** Where the runner computes, as it has registered. */
@@ -58,6 +60,9 @@ export type ToTrainer =
   | StartMessage
   /** The snapshot in `dir` is committed and gone from scratch: the next one may be written. */
   | { readonly type: 'snapshot_done'; readonly dir: string }
+  /** What the end of a stage has been fetched to, or why not. */
+  | { readonly type: 'stage_end'; readonly stageIndex: number; readonly dir: string }
+  | { readonly type: 'stage_end_missing'; readonly stageIndex: number; readonly message: string }
   /** Keep a snapshot after the step at work, then end as paused. May come before there is anything to keep. */
   | { readonly type: 'pause' };
 
@@ -70,6 +75,8 @@ export type FromTrainer =
   | { readonly type: 'alive' }
   /** A complete snapshot directory, manifest written. At most one is pending: wait for `snapshot_done`. */
   | { readonly type: 'snapshot'; readonly dir: string; readonly meta: SnapshotMeta }
+  /** The committed end of a stage is wanted in `dir`, to learn from: answered by `stage_end` or `stage_end_missing`. */
+  | { readonly type: 'fetch_stage_end'; readonly stageIndex: number; readonly dir: string }
   /** A shard of samples in scratch; `entry` is reported once the shard lies in the store under `entry.key`. */
   | { readonly type: 'samples'; readonly file: string; readonly entry: SamplesEntry }
   /** The last message: every snapshot has been committed, the process exits next. */

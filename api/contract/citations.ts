@@ -46,6 +46,27 @@ const ofReinforced = (table: string): Citations => ({
   '/grader': `${ours}, of the grader`,
 });
 
+const mopd = (place: string): string => `Nemotron-Cascade 2, ${place}`;
+
+const ofDistilled: Citations = {
+  ...ofEveryStage,
+  ...ofPrompts,
+  '/lr': mopd('section 4.4'),
+  '/warmup_steps': mopd('section 4.4'),
+  '/prompts_per_step': mopd('section 4.4'),
+  '/rollouts': mopd('section 4.4'),
+  '/temperature': mopd('appendix'),
+  '/max_response': mopd('appendix'),
+  '/overlong': mopd('appendix'),
+  '/loss': mopd('Eq. 4'),
+  '/objective': mopd('Eq. 2-4'),
+  '/objective/reward_weight': `${ours}: no outcome reward, as in the paper`,
+  '/distance': `${ours}, between the 0.04 that trained and the 0.19 that collapsed in MOPD-X (arXiv 2606.30406)`,
+  '/domains': 'the stages before it',
+  '/domains/*/teacher': mopd('section 4.4: the strongest checkpoint of each domain'),
+  '/domains/*/weight': `${ours}: domains weigh alike`,
+};
+
 const ofDomains: Citations = {
   ...ofEveryReinforced('Nemotron-Cascade 2, section 4.3'),
   '/filter': ours,
@@ -102,6 +123,7 @@ export const stageCitations: Readonly<Record<StageKind, Citations>> = {
   },
   multi_domain: ofDomains,
   mixed: ofDomains,
+  distill: ofDistilled,
 };
 
 /** Of everything but stages. */

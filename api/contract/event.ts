@@ -104,6 +104,37 @@ export const entry = z
       limit: z.number(),
       result: z.enum(['held', 'fired', 'passed']).describe('passed: it fired, and somebody resumed the job'),
     }),
+    z.object({
+      type: z.literal('teachers'),
+      stage: z.string(),
+      teachers: z.array(
+        z.object({
+          domain: z.string(),
+          teacher: z.string().describe('stage:NAME, a checkpoint id or a URI: `best` has been chosen'),
+          score: z
+            .number()
+            .nullish()
+            .describe('with best: mean over the suites of the domain, by which it was chosen'),
+        }),
+      ),
+    }),
+    z.object({
+      type: z.literal('teacher_distance'),
+      stage: z.string(),
+      domain: z.string(),
+      teacher: z.string(),
+      kl: z
+        .number()
+        .describe('nats a token: mean of log(policy / teacher) over the answers of the first step'),
+      at_most: z.number(),
+      result: z.enum(['held', 'warned', 'fired']),
+    }),
+    z.object({
+      type: z.literal('stage_skipped'),
+      stage: z.string(),
+      stage_index: int32,
+      cause: z.string(),
+    }),
     z.object({ type: z.literal('samples'), ...at, key: z.string(), rows: z.array(sampleIndex) }),
     z.object({
       type: z.literal('stage_finished'),

@@ -9,7 +9,10 @@ import { languagesOf } from './proof.ts';
 import { domainOf, mixingOf, sourcesOf } from './sources.ts';
 import type { JobSpec } from './spec.ts';
 import { cascadeSpec, model } from './spec.ts';
+import { filledDomains } from './distilled.ts';
 import { codeStage } from './stages/code.ts';
+import { distilledDomain, distillStage, expandedTeacher } from './stages/distill.ts';
+import type { DistillStage, Teacher } from './stages/distill.ts';
 import { instructionStage } from './stages/instruction.ts';
 import { mathStage } from './stages/math.ts';
 import { domainSource, mixedStage, multiDomainStage } from './stages/multi-domain.ts';
@@ -18,8 +21,11 @@ import { rewardModelStage } from './stages/reward-model.ts';
 import { rlhfStage } from './stages/rlhf.ts';
 import { sftStage } from './stages/sft.ts';
 import { sweStage } from './stages/swe.ts';
+import type { Stage } from './stage.ts';
+import { isDistilled, isReinforced } from './stage-kinds.ts';
 import { stagesOf } from './stages-of.ts';
 import { suite } from './suite.ts';
+import { taskKinds } from './task.ts';
 import type { DatasetKind } from './task.ts';
 import { expandedTuning, expandTuning } from './tuning.ts';
 
@@ -41,11 +47,18 @@ export const expandedStage = z.discriminatedUnion('kind', [
   sweStage.safeExtend(reinforced),
   multiDomainStage.safeExtend(ofMany),
   mixedStage.safeExtend(ofMany),
+  distillStage.safeExtend({
+    ...named,
+    domains: z.array(distilledDomain.extend({ data: datasetId, teacher: expandedTeacher })),
+    repairs: name.optional().describe('the stage after which a gate has to fire for this one to run'),
+  }),
 ]);
 export type ExpandedStage = z.infer<typeof expandedStage>;
 export type ExpandedSftStage = Extract<ExpandedStage, { kind: 'sft' }>;
 export type ExpandedRewardModelStage = Extract<ExpandedStage, { kind: 'reward_model' }>;
-export type ExpandedReinforcedStage = Exclude<ExpandedStage, { kind: 'sft' | 'reward_model' }>;
+export type ExpandedReinforcedStage = Exclude<ExpandedStage, { kind: 'sft' | 'reward_model' | 'distill' }>;
+export type ExpandedDistillStage = Extract<ExpandedStage, { kind: 'distill' }>;
+export type ExpandedTeacher = ExpandedDistillStage['domains'][number]['teacher'];
 
 const [averages, winRates, points, losses] = suite.options;
 const measured = { domain: name, data: datasetId };
@@ -61,7 +74,7 @@ export type ExpandedAnsweredSuite = Exclude<ExpandedSuite, { measure: 'loss' }>;
 export const expandedSpec = z
   .strictObject({
     ...cascadeSpec.shape,
-    type: z.enum(['cascade', 'sft', 'reward_model', 'evaluate']),
+    type: z.enum(['cascade', 'sft', 'distill', 'reward_model', 'evaluate']),
     model: model.safeExtend({ tuning: expandedTuning }),
     stages: z.array(expandedStage),
     omitted: z
@@ -86,6 +99,7 @@ export interface DataReference {
 type Placed = ReturnType<typeof stagesOf>[number];
 
 function stageReferences({ pointer, stage }: Placed): DataReference[] {
+  if (isDistilled(stage)) return distilledReferences(pointer, stage);
   if (!isReinforced(stage)) {
     const kind = stage.kind === 'sft' ? 'sft' : 'preference';
     return [{ pointer: `${pointer}/data`, data: stage.data, kinds: [kind] }];
@@ -97,6 +111,21 @@ function stageReferences({ pointer, stage }: Placed): DataReference[] {
     grader: source.grader,
   }));
 }
+
+/** What a domain takes from a stage before is that stage's reference. */
+const distilledReferences = (pointer: string, { domains = [] }: DistillStage): DataReference[] =>
+  domains.flatMap(({ data, grader }, index) =>
+    data === undefined
+      ? []
+      : [
+          {
+            pointer: `${pointer}/domains/${index}/data`,
+            data,
+            kinds: grader === undefined ? taskKinds : kindsGradedBy(grader),
+            ...(grader && { grader }),
+          },
+        ],
+  );
 
 /** Every dataset that a spec names, with where it names it and the kinds of rows that fit. */
 export function dataReferences(spec: JobSpec): DataReference[] {
@@ -117,14 +146,17 @@ export interface GraderReference {
 
 /** Every grader of a spec. */
 export function graderReferences(spec: JobSpec): GraderReference[] {
-  const stages = stagesOf(spec).flatMap(({ pointer, stage }) =>
-    isReinforced(stage)
-      ? sourcesOf(stage).map((source) => ({
-          pointer: `${pointer}${source.pointer}/grader`,
-          grader: source.grader,
-        }))
-      : [],
-  );
+  const stages = stagesOf(spec).flatMap(({ pointer, stage }): GraderReference[] => {
+    if (isReinforced(stage))
+      return sourcesOf(stage).map((source) => ({
+        pointer: `${pointer}${source.pointer}/grader`,
+        grader: source.grader,
+      }));
+    if (!isDistilled(stage)) return [];
+    return (stage.domains ?? []).flatMap(({ grader }, index) =>
+      grader === undefined ? [] : [{ pointer: `${pointer}/domains/${index}/grader`, grader }],
+    );
+  });
   const suites = spec.evaluate.suites.flatMap((entry, index) =>
     entry.measure === 'loss' ? [] : [{ pointer: `/evaluate/suites/${index}/grader`, grader: entry.grader }],
   );
@@ -154,13 +186,23 @@ export function rewardModelReferences(spec: JobSpec): RewardModelReference[] {
 
 type Graded = Pick<ExpandedSpec, 'stages' | 'evaluate'>;
 
-/** Whether a stage, posted or expanded, learns from rewards. */
-export const isReinforced = <One extends { readonly kind: string }>(
-  stage: One,
-): stage is Exclude<One, { kind: 'sft' | 'reward_model' }> =>
-  stage.kind !== 'sft' && stage.kind !== 'reward_model';
-
 const sourcesOfAll = ({ stages }: Graded) => stages.filter(isReinforced).flatMap(sourcesOf);
+
+const distilledDomainsOf = ({ stages }: Pick<Graded, 'stages'>) =>
+  stages.filter(isDistilled).flatMap(({ domains }) => domains);
+
+/** Teachers that come from outside the job, each once; those of its own stages are chosen while it runs. */
+export function teachersOf(spec: Pick<Graded, 'stages'>): {
+  readonly checkpoints: readonly string[];
+  readonly uris: readonly string[];
+} {
+  const teachers = distilledDomainsOf(spec).map(({ teacher }) => teacher);
+  const checkpoints = teachers.flatMap((one) =>
+    typeof one === 'string' && one.startsWith('ckpt_') ? [one] : [],
+  );
+  const uris = teachers.flatMap((one) => (typeof one === 'string' ? [] : [one.uri]));
+  return { checkpoints: [...new Set(checkpoints)], uris: [...new Set(uris)] };
+}
 
 export const isAnswered = <One extends { readonly measure: string }>(
   entry: One,
@@ -169,20 +211,21 @@ export const isAnswered = <One extends { readonly measure: string }>(
 /** Of stages, then of suites. */
 export const gradersOf = (spec: Graded): Grader[] => [
   ...sourcesOfAll(spec).map(({ grader }) => grader),
+  ...distilledDomainsOf(spec).flatMap(({ grader }) => grader ?? []),
   ...spec.evaluate.suites.filter(isAnswered).map(({ grader }) => grader),
 ];
 
 /** Code languages that a runner must have a back end for. */
 export const neededLanguages = (spec: Graded): CodeLanguage[] => languagesOf(gradersOf(spec));
 
+function dataOfStage(stage: ExpandedStage): string[] {
+  if (isDistilled(stage)) return stage.domains.map(({ data }) => data);
+  return isReinforced(stage) ? sourcesOf(stage).map(({ data }) => data) : [stage.data];
+}
+
 /** Datasets by id, each once. */
 export const datasetsOf = (spec: Graded): string[] => [
-  ...new Set([
-    ...spec.stages.flatMap((stage) =>
-      isReinforced(stage) ? sourcesOf(stage).map(({ data }) => data) : [stage.data],
-    ),
-    ...spec.evaluate.suites.map(({ data }) => data),
-  ]),
+  ...new Set([...spec.stages.flatMap(dataOfStage), ...spec.evaluate.suites.map(({ data }) => data)]),
 ];
 
 /** Checkpoints whose scores its rewards take. */
@@ -193,16 +236,22 @@ export const rewardModelsOf = (spec: Graded): string[] => [
   ]),
 ];
 
-/** `idOf` maps what `data` says (id or name) to a dataset id; every reference must have been resolved before. */
-export function expandSpec(spec: JobSpec, idOf: ReadonlyMap<string, string>): ExpandedSpec {
-  return expandedSpec.parse(
-    filledSpec(spec, (data) => {
-      const id = idOf.get(data);
-      if (id === undefined)
-        throw new Error(`internal: dataset ${data} was not resolved before the spec was expanded`);
-      return id;
-    }),
-  );
+/**
+ * `idOf` maps what `data` says (id or name) to a dataset id, `teacherOf` a teacher of another job to its checkpoint; every reference
+ * must have been resolved before.
+ */
+export function expandSpec(
+  spec: JobSpec,
+  idOf: ReadonlyMap<string, string>,
+  teacherOf?: (teacher: Teacher) => Teacher,
+): ExpandedSpec {
+  const dataOf = (data: string): string => {
+    const id = idOf.get(data);
+    if (id === undefined)
+      throw new Error(`internal: dataset ${data} was not resolved before the spec was expanded`);
+    return id;
+  };
+  return expandedSpec.parse(filledSpec(spec, dataOf, teacherOf));
 }
 
 /** What every job has beside its stages and evaluations. */
@@ -210,7 +259,11 @@ type Envelope = Omit<Extract<JobSpec, { type: 'cascade' }>, 'type' | 'stages' | 
   Pick<JobSpec, 'type'>;
 
 /** The expanded spec with `data` as `dataOf` makes it: what there is to show before datasets have ids. */
-export function filledSpec(spec: JobSpec, dataOf: (data: string) => string = (data) => data) {
+export function filledSpec(
+  spec: JobSpec,
+  dataOf: (data: string) => string = (data) => data,
+  teacherOf: (teacher: Teacher) => Teacher = (teacher) => teacher,
+) {
   const { evaluate, ...rest } = spec;
   const envelope = Object.fromEntries(
     Object.entries(rest).filter(([key]) => !/^stages?$/.test(key)),
@@ -219,7 +272,7 @@ export function filledSpec(spec: JobSpec, dataOf: (data: string) => string = (da
     ...envelope,
     gates: spec.type === 'cascade' ? spec.gates : [],
     model: { ...spec.model, tuning: expandTuning(spec.model.tuning) },
-    stages: stagesOf(spec).map(({ stage }) => filledStage(stage, dataOf)),
+    stages: filledStages(stagesOf(spec), { dataOf, teacherOf }),
     ...omittedFrom(spec),
     evaluate: {
       ...evaluate,
@@ -237,7 +290,41 @@ const omittedFrom = (spec: JobSpec): Pick<ExpandedSpec, 'omitted'> =>
     ? { omitted: omittedOf(spec.preset, spec.stages) }
     : {};
 
-function filledStage(stage: Placed['stage'], dataOf: (data: string) => string) {
+interface Resolution {
+  readonly dataOf: (data: string) => string;
+  readonly teacherOf: (teacher: Teacher) => Teacher;
+}
+
+/** In the order of the run. */
+function filledStages(stages: readonly Placed[], resolution: Resolution) {
+  return stages.map(({ stage, repairs }, index) => {
+    if (!isDistilled(stage)) return filledStage(stage, resolution);
+    const before = stages
+      .slice(0, index)
+      .flatMap((one) => (one.stage.kind === 'reward_model' ? [] : [one.stage]));
+    return filledDistillStage(stage, before, { ...resolution, repairs });
+  });
+}
+
+/** @throws where the spec's faults have not been looked for before. */
+function filledDistillStage(
+  stage: DistillStage,
+  before: readonly Stage[],
+  { dataOf, teacherOf, repairs }: Resolution & { readonly repairs: string | undefined },
+) {
+  return {
+    ...stage,
+    name: stage.name ?? stage.kind,
+    domain: domainOf(stage),
+    domains: filledDomains(stage, before).map(({ data, ...domain }) => {
+      if (data === undefined) throw new Error(`internal: no data of the domain ${domain.domain}`);
+      return { ...domain, data: dataOf(data), teacher: teacherOf(domain.teacher) };
+    }),
+    ...(repairs === undefined ? {} : { repairs }),
+  };
+}
+
+function filledStage(stage: Exclude<Placed['stage'], DistillStage>, { dataOf }: Resolution) {
   const named = { name: stage.name ?? stage.kind, domain: domainOf(stage) };
   switch (stage.kind) {
     case 'sft':

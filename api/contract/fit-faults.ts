@@ -4,6 +4,7 @@ import type { Fault } from './fault.ts';
 import type { Grader } from './grader.ts';
 import { comparesAnswers, givesOneWhereRight, hasMaximum } from './grader.ts';
 import { sourcesOf } from './sources.ts';
+import { isReinforced } from './stage-kinds.ts';
 import type { Stage } from './stage.ts';
 import type { Suite } from './suite.ts';
 
@@ -53,7 +54,7 @@ function passFaults({ k, pass_at, grader }: Extract<Suite, { measure: 'average' 
 
 /** Of a stage, its path left out. */
 export function filterFaults(stage: Stage): Fault[] {
-  if (stage.kind === 'sft' || stage.filter.type !== 'epoch') return [];
+  if (!isReinforced(stage) || stage.filter.type !== 'epoch') return [];
   const graders = sourcesOf(stage).map(({ grader }) => grader);
   const cause = graders.map(whyNeverRight).find((why) => why !== undefined);
   if (cause === undefined) return [];

@@ -29,6 +29,7 @@ export const failureReasons = {
   invalid_data: 'permanent',
   invalid_model: 'permanent',
   diverged: 'permanent',
+  teacher_too_far: 'permanent',
   out_of_memory: 'transient',
   trainer_crashed: 'transient',
   stalled: 'transient',

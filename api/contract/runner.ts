@@ -82,7 +82,7 @@ export type ClaimedCheckpoint = z.infer<typeof claimedCheckpoint>;
 
 /**
  * All that an attempt needs. `resume` is the last committed checkpoint of the job; `init` the one that the spec starts from;
- * `reward_models` those that its graders score with.
+ * `reward_models` those that its graders score with; `teachers` those from outside the job.
  */
 export const claim = z
   .object({
@@ -93,6 +93,7 @@ export const claim = z
     init: claimedCheckpoint.nullable(),
     resume: claimedCheckpoint.nullable(),
     reward_models: z.array(claimedCheckpoint).default([]),
+    teachers: z.array(claimedCheckpoint).default([]),
     passed_gates: z
       .array(int32)
       .default([])
@@ -132,6 +133,12 @@ export const reportResponse = z.object({
 
 export const checkpointRequest = z.object({ ...fenced, checkpoint: checkpointCommit });
 export const checkpointResponse = z.object({ id: checkpointId });
+
+/** Which checkpoint of its own job an attempt learns from: the end of a stage, as it was committed. */
+export const stageEndRequest = z.object({ ...fenced, stage_index: int32.min(0) });
+export const stageEndResponse = z.object({
+  checkpoint: claimedCheckpoint.nullable().describe('null: none is committed'),
+});
 
 export const outcome = z
   .discriminatedUnion('type', [

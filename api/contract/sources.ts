@@ -4,7 +4,7 @@ import type { Stage } from './stage.ts';
 import type { StageMode } from './stages/common.ts';
 import type { LanguageMixing } from './stages/reinforced.ts';
 
-export type ReinforcedStage = Exclude<Stage, { kind: 'sft' }>;
+export type ReinforcedStage = Exclude<Stage, { kind: 'sft' | 'distill' }>;
 
 export interface TaskSource {
   /** JSON pointer from the stage on; empty where the stage itself is the source. */

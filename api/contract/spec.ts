@@ -1,7 +1,8 @@
 // Job specs as posted. Unknown fields are refused; every default is written here or in stages/, so that the
 // expanded spec kept with the job is `jobSpec.parse(posted)` with names filled in (expand.ts).
 import { z } from 'zod';
-import type { Fault } from './fault.ts';
+import { distilledFaults } from './distilled.ts';
+import type { Fault, Path } from './fault.ts';
 import { bonusFaults, coverageFaults, filterFaults, suiteFaults } from './fit-faults.ts';
 import { gate } from './gate.ts';
 import { gateFaults } from './gate-faults.ts';
@@ -10,13 +11,17 @@ import { modeFaults } from './modes.ts';
 import { accelerator, checkpointId, duration, labels, name } from './names.ts';
 import { expandPreset } from './presets/expand-preset.ts';
 import { presetNames } from './presets/presets.ts';
+import { isDistilled } from './stage-kinds.ts';
 import { stage } from './stage.ts';
 import { count } from './stages/common.ts';
 import type { Rule } from './stages/common.ts';
+import { distillStage } from './stages/distill.ts';
 import { rewardModelStage } from './stages/reward-model.ts';
 import { sftStage } from './stages/sft.ts';
-import { inOrder } from './stages-of.ts';
+import { cascadeStages, inOrder } from './stages-of.ts';
+import type { CascadeStages } from './stages-of.ts';
 import { suite } from './suite.ts';
+import type { Suite } from './suite.ts';
 import { moduleOfLesserRank, tuning } from './tuning.ts';
 
 export const SPEC_VERSION = 1;
@@ -66,6 +71,15 @@ export const model = z
 const refuse = (faults: readonly Fault[], context: z.RefinementCtx): void => {
   for (const { path, message } of faults) context.addIssue({ code: 'custom', message, path: [...path] });
 };
+
+const pathOf = (pointer: string): (string | number)[] =>
+  pointer
+    .split('/')
+    .slice(1)
+    .map((part) => (/^\d+$/.test(part) ? Number(part) : part));
+
+const placed = (path: Path, faults: readonly Fault[]): Fault[] =>
+  faults.map((fault) => ({ ...fault, path: [...path, ...fault.path] }));
 
 const envelope = {
   name: name.optional(),
@@ -140,8 +154,8 @@ export const cascadeSpec = z
     stages: z.array(stage).min(1).max(100),
     gates: z.array(gate).max(100).default([]),
   })
-  .refine((spec) => unique(spec.stages.map((entry) => entry.name ?? entry.kind)), {
-    error: 'stage names must be unique: give stages of one kind a name each',
+  .refine((spec) => unique(cascadeStages(spec).map(({ stage: { name, kind } }) => name ?? kind)), {
+    error: 'stage names must be unique, those of repairs too: give stages of one kind a name each',
     path: ['stages'],
   })
   .refine(...suiteNames)
@@ -153,16 +167,55 @@ export const cascadeSpec = z
       ),
     );
     refuse(
-      [...modeFaults(spec, stages), ...fits, ...gateFaults({ ...spec, stages: inOrder(spec) })],
+      [
+        ...modeFaults(spec, [...stages, ...repairs(spec)]),
+        ...fits,
+        ...gateFaults({ ...spec, stages: inOrder(spec) }),
+        ...distillFaults(spec),
+      ],
       context,
     );
   });
+
+function repairs({ gates }: CascadeStages) {
+  return gates.flatMap(({ repair }, index) =>
+    repair === undefined ? [] : [{ path: ['gates', index, 'repair'], part: repair }],
+  );
+}
+
+/** Of stages that distil, repairs among them. */
+function distillFaults(
+  spec: CascadeStages & { readonly evaluate: { readonly suites: readonly Suite[] } },
+): Fault[] {
+  const stages = cascadeStages(spec);
+  return stages.flatMap(({ pointer, stage }, index) => {
+    if (!isDistilled(stage)) return [];
+    const before = stages
+      .slice(0, index)
+      .flatMap((one) => (one.stage.kind === 'reward_model' ? [] : [one.stage]));
+    return placed(pathOf(pointer), distilledFaults(stage, { before, suites: spec.evaluate.suites }));
+  });
+}
 
 export const sftSpec = z
   .strictObject({ type: z.literal('sft'), ...envelope, stage: sftStage })
   .refine(...suiteNames)
   .superRefine((spec, context) => {
     refuse(modeFaults(spec, [{ path: ['stage'], part: spec.stage }]), context);
+  });
+
+/** Teachers are of other jobs, or from outside: there are no stages before it. */
+export const distillSpec = z
+  .strictObject({ type: z.literal('distill'), ...envelope, stage: distillStage })
+  .refine(...suiteNames)
+  .superRefine((spec, context) => {
+    refuse(
+      [
+        ...modeFaults(spec, [{ path: ['stage'], part: spec.stage }]),
+        ...placed(['stage'], distilledFaults(spec.stage, { before: [], suites: spec.evaluate.suites })),
+      ],
+      context,
+    );
   });
 
 /** Its evaluation is its own: accuracy, margin and correlation with length on pairs that are held out. */
@@ -190,7 +243,13 @@ export const evaluateSpec = z
   });
 
 /** Without gaps: what a preset gives stands in its stages. */
-const wholeSpec = z.discriminatedUnion('type', [cascadeSpec, sftSpec, rewardModelSpec, evaluateSpec]);
+const wholeSpec = z.discriminatedUnion('type', [
+  cascadeSpec,
+  sftSpec,
+  distillSpec,
+  rewardModelSpec,
+  evaluateSpec,
+]);
 
 export const jobSpec = z
   .preprocess((posted, context) => {

@@ -1,6 +1,7 @@
 // Stages of a cascade: one strict schema a kind, each in a file of its own with its defaults and where they come from.
 import { z } from 'zod';
 import { codeStage } from './stages/code.ts';
+import { distillStage } from './stages/distill.ts';
 import { instructionStage } from './stages/instruction.ts';
 import { mathStage } from './stages/math.ts';
 import { mixedStage, multiDomainStage } from './stages/multi-domain.ts';
@@ -17,5 +18,6 @@ export const stage = z.discriminatedUnion('kind', [
   sweStage,
   multiDomainStage,
   mixedStage,
+  distillStage,
 ]);
 export type Stage = z.infer<typeof stage>;

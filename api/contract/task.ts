@@ -110,3 +110,4 @@ export type RowOf<Kind extends DatasetKind> = z.infer<(typeof rowSchemas)[Kind]>
 /** A row that answers can be graded against. */
 export type TaskKind = Exclude<DatasetKind, 'sft'>;
 export type Task = RowOf<TaskKind>;
+export const taskKinds = datasetKind.options.filter((kind) => kind !== 'sft') as [TaskKind, ...TaskKind[]];

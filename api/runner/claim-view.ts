@@ -6,7 +6,7 @@ import type { Claim } from '../contract/runner.ts';
 import { claimedCheckpointView } from '../views.ts';
 
 export const claimView = (
-  { job, datasets, init, resume, rewardModels }: ClaimedJob,
+  { job, datasets, init, resume, rewardModels, teachers }: ClaimedJob,
   leaseMs: number,
 ): Claim => ({
   job: job.id,
@@ -16,6 +16,7 @@ export const claimView = (
   init: init === undefined ? null : claimedCheckpointView(init),
   resume: resume === undefined ? null : claimedCheckpointView(resume),
   reward_models: rewardModels.map(claimedCheckpointView),
+  teachers: teachers.map(claimedCheckpointView),
   passed_gates: job.passedGates,
   lease_ms: leaseMs,
 });

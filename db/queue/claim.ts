@@ -1,7 +1,7 @@
 // A runner asks for work: the free job with the smallest ordering key that fits it. Callers never wait for
 // each other: rows that another claim has locked are skipped.
 import { and, asc, eq, inArray, lte, notExists, sql } from 'drizzle-orm';
-import { rewardModelsOf } from '../../api/contract/expand.ts';
+import { rewardModelsOf, teachersOf } from '../../api/contract/expand.ts';
 import type { Database } from '../connect.ts';
 import { appendEvents } from '../events/append.ts';
 import { storableJson } from '../json.ts';
@@ -26,7 +26,7 @@ export interface ClaimOptions {
 
 /**
  * All that the attempt needs. `resume`: the job's last committed checkpoint; `init`: the one its spec starts from;
- * `rewardModels`: those its graders score with.
+ * `rewardModels`: those its graders score with; `teachers`: those from outside the job.
  */
 export interface ClaimedJob {
   job: JobRow;
@@ -34,6 +34,7 @@ export interface ClaimedJob {
   resume: CheckpointRow | undefined;
   init: CheckpointRow | undefined;
   rewardModels: CheckpointRow[];
+  teachers: CheckpointRow[];
 }
 
 /** The claimed job with its new attempt; undefined if there is nothing for this runner. */
@@ -52,7 +53,8 @@ export async function claimJob(
       datasets: await tx.select().from(datasets).where(inArray(datasets.id, job.datasetIds)),
       resume: await checkpointById(tx, job, job.lastCheckpointId),
       init: await checkpointById(tx, job, initCheckpoint(job)),
-      rewardModels: await rewardModels(tx, job),
+      rewardModels: await checkpointsById(tx, job, rewardModelsOf(job.expanded)),
+      teachers: await checkpointsById(tx, job, teachersOf(job.expanded).checkpoints),
     };
   });
 }
@@ -119,10 +121,9 @@ function initCheckpoint(job: JobRow): string | null {
   return init.from === 'checkpoint' ? init.checkpoint : null;
 }
 
-async function rewardModels(tx: Database, job: JobRow): Promise<CheckpointRow[]> {
-  const ids = rewardModelsOf(job.expanded);
+async function checkpointsById(tx: Database, job: JobRow, ids: readonly string[]): Promise<CheckpointRow[]> {
   if (ids.length === 0) return [];
-  const owned = and(eq(checkpoints.projectId, job.projectId), inArray(checkpoints.id, ids));
+  const owned = and(eq(checkpoints.projectId, job.projectId), inArray(checkpoints.id, [...ids]));
   return await tx.select().from(checkpoints).where(owned);
 }
 

@@ -41,9 +41,13 @@ export async function endAttempt(tx: Database, job: HeldJob, outcome: Outcome): 
 
 /** What the gate that failed wants, or the spec where rewards stay away. Specs from before there was a choice have none. */
 const otherwiseOf = ({ expanded }: HeldJob, outcome: Outcome): 'pause' | 'fail' =>
-  failedGate(expanded, outcome)?.otherwise ??
+  afterGate(failedGate(expanded, outcome)) ??
   (expanded as Partial<ExpandedSpec>).rewards?.otherwise ??
   'pause';
+
+/** One that distils has repaired before it failed: what is left is somebody's decision. */
+const afterGate = (gate: Gate | undefined): 'pause' | 'fail' | undefined =>
+  gate?.otherwise === 'distill' ? 'pause' : gate?.otherwise;
 
 const failedGate = ({ gates }: Partial<ExpandedSpec>, outcome: Outcome): Gate | undefined =>
   outcome.type === 'failed' && outcome.gate !== undefined ? gates?.[outcome.gate] : undefined;

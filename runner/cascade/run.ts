@@ -164,6 +164,8 @@ function prepare(
       return sftStage(policy, stage, data.sft(stage.data), spec.seed);
     case 'reward_model':
       throw new Error('internal: a reward model is a job of its own');
+    case 'distill':
+      throw new Error('internal: stages that distil are not built yet');
     default:
       return reinforcedStage(policy, stage, data, {
         seed: spec.seed,

@@ -1,7 +1,7 @@
 // What is said of a step, updated or skipped.
 import type { Entry } from '../../api/contract/event.ts';
 import type { ExpandedStage } from '../../api/contract/expand.ts';
-import { isReinforced } from '../../api/contract/expand.ts';
+import { isReinforced } from '../../api/contract/stage-kinds.ts';
 import { sourcesOf } from '../../api/contract/sources.ts';
 import type { StageMode } from '../../api/contract/stages/common.ts';
 import type { StepResult } from './stage-run.ts';

@@ -1,6 +1,7 @@
 // Gold must reach the maximum: a row whose own answer its grader does not accept would teach the model something wrong.
 // Checked before the first step, every row of every stage and suite that is graded; the broken rows are named.
-import { isAnswered, isReinforced } from '../../api/contract/expand.ts';
+import { isAnswered } from '../../api/contract/expand.ts';
+import { isReinforced } from '../../api/contract/stage-kinds.ts';
 import type { Grader } from '../../api/contract/grader.ts';
 import type { Claim } from '../../api/contract/runner.ts';
 import { sourcesOf } from '../../api/contract/sources.ts';

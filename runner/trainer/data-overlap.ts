@@ -1,7 +1,7 @@
 // What stages and suites of a job share that should share nothing: prompts of one stage in another (the papers keep them
 // disjoint), and evaluated prompts in what is trained on. It is reported, never refused: a rerun on one's own test may be meant.
 import type { Entry } from '../../api/contract/event.ts';
-import { isReinforced } from '../../api/contract/expand.ts';
+import { isDistilled, isReinforced } from '../../api/contract/stage-kinds.ts';
 import type { ExpandedSpec } from '../../api/contract/expand.ts';
 import { wholeText } from '../../api/contract/prompt-text.ts';
 import { sourcesOf } from '../../api/contract/sources.ts';
@@ -27,8 +27,8 @@ const conversationsOf = (datasets: Datasets, data: string): string[] =>
 /** A stage of several domains has a part for each. */
 function stagesOf(spec: ExpandedSpec, datasets: Datasets): Part[] {
   return spec.stages.flatMap((stage) => {
-    if (isReinforced(stage))
-      return sourcesOf(stage).map(({ data }) => ({
+    if (isReinforced(stage) || isDistilled(stage))
+      return (isDistilled(stage) ? stage.domains : sourcesOf(stage)).map(({ data }) => ({
         name: stage.name,
         data,
         texts: promptsOf(datasets, data),

@@ -1,6 +1,6 @@
 // The policy of an attempt: model files become a learner and a sampler where the runtime computes. What was read into memory
 // for that is let go of: after this the weights exist once.
-import { isReinforced } from '../../api/contract/expand.ts';
+import { isReinforced } from '../../api/contract/stage-kinds.ts';
 import type { Claim } from '../../api/contract/runner.ts';
 import type { Policy } from '../cascade/policy.ts';
 import type { ModelFileName } from '../checkpoint/model-files.ts';

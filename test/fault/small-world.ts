@@ -43,8 +43,8 @@ async function trained(client: Client, spec: SpecFile): Promise<string> {
 
 function withSteps({ spec, localData }: SpecFile, steps: number): SpecFile {
   if (!('stage' in spec)) throw new Error(`a ${spec.type} job has no stage of its own`);
-  const { epochs: _, ...stage } = spec.stage;
-  return { spec: { ...spec, stage: { ...stage, steps } } as JobSpecInput, localData };
+  const stage = { ...spec.stage, epochs: undefined, steps };
+  return { spec: { ...spec, stage } as JobSpecInput, localData };
 }
 
 function shortened(spec: JobSpecInput): JobSpecInput {

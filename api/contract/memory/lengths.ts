@@ -2,6 +2,7 @@
 // many tokens a step may hold. A prompt's tokens are not known before a runner reads them: one is counted.
 import type { Issue } from '../issues.ts';
 import type { JobSpec } from '../spec.ts';
+import { isDistilled } from '../stage-kinds.ts';
 import { phasesOf } from '../stages/phase.ts';
 import { stagesOf } from '../stages-of.ts';
 import type { Lengths } from './need.ts';
@@ -22,8 +23,12 @@ type Stage = ReturnType<typeof stagesOf>[number]['stage'];
 /** Stages that read what they learn from, and sample nothing. */
 const isSupervised = (stage: Stage): stage is Extract<Stage, { max_length: number }> => 'max_length' in stage;
 
+/** A stage that distils has no phases. */
+const responsesOf = (stage: Exclude<Stage, { max_length: number }>) =>
+  isDistilled(stage) ? [stage] : phasesOf(stage);
+
 const longestResponse = (stage: Exclude<Stage, { max_length: number }>): number =>
-  Math.max(...phasesOf(stage).map(({ max_response }) => max_response));
+  Math.max(...responsesOf(stage).map(({ max_response }) => max_response));
 
 /** `positions` of the model, where they are known, end every sequence. */
 export function lengthsOf(spec: JobSpec, positions = Infinity): SpecLengths {
@@ -41,8 +46,8 @@ type StageLimit = SpecLengths['limits'][number];
 function stageLimits({ pointer, stage }: ReturnType<typeof stagesOf>[number]): StageLimit[] {
   if (isSupervised(stage))
     return [{ pointer: `${pointer}/max_length`, tokens: stage.max_length, trained: true, sampled: false }];
-  const phases = stage.phases ?? [{}];
-  return phasesOf(stage).map(({ max_response }, index) => ({
+  const phases = ('phases' in stage ? stage.phases : undefined) ?? [{}];
+  return responsesOf(stage).map(({ max_response }, index) => ({
     pointer: `${pointer}${'max_response' in phases[index]! ? `/phases/${index}` : ''}/max_response`,
     tokens: max_response + 1,
     trained: true,

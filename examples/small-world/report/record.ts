@@ -1,7 +1,7 @@
 // What a report knows of a cascade: its stages step by step, and its evaluations. A fold over the job's events; pure.
 import type { EvaluationCell, JobEvent } from '../../../api/contract/event.ts';
 import type { ExpandedSpec } from '../../../api/contract/expand.ts';
-import { isReinforced } from '../../../api/contract/expand.ts';
+import { isReinforced } from '../../../api/contract/stage-kinds.ts';
 
 export interface StepRecord {
   readonly step: number;

@@ -16,6 +16,7 @@ const model = {
 };
 const judge = { url: 'https://judge.example/v1', model: 'judge' };
 const given = { type: 'judge', ...judge, prompt: 'yes_no' };
+const taught = [{ domain: 'a', data: 'rows', teacher: { uri: '/models/a' } }];
 const domains = ['a', 'b'].map((domain) => ({ domain, data: 'rows', grader: given }));
 
 /** The least that a stage of each kind is posted with, once more with a grader given where a kind has one of its own. */
@@ -39,6 +40,10 @@ const least: Readonly<Record<StageKind, readonly object[]>> = {
   ],
   multi_domain: [{ steps: 1, domains }],
   mixed: [{ steps: 1, domains }],
+  distill: [
+    { steps: 1, domains: taught },
+    { steps: 1, domains: taught, objective: { type: 'divergence' } },
+  ],
 };
 const kinds = Object.keys(least) as StageKind[];
 

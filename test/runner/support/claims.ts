@@ -31,6 +31,7 @@ export function claim(name: string, changes: Partial<Claim> = {}): Claim {
     init: null,
     resume: null,
     reward_models: [],
+    teachers: [],
     passed_gates: [],
     lease_ms: 3_000,
     ...changes,

@@ -3,12 +3,26 @@ import type { Entry } from '../../api/contract/event.ts';
 import type { Progress } from '../../api/contract/job.ts';
 import type { SampleLine } from '../../api/contract/results.ts';
 import type { SftRow, Task } from '../../api/contract/task.ts';
+import type { Scorer } from '../engine/learner/scorer.ts';
 import type { Clock } from './outage.ts';
 import type { Carried, Point, PointKind } from './point.ts';
+
+/** Frozen models that score what the policy says. */
+export interface Teachers {
+  /**
+   * A teacher as events name it: the end of a stage of this job ("stage:NAME", which must have been committed or be about to), a
+   * checkpoint's id, a URI. The caller ends it. Throws InvalidModel where there is none, or one of another vocabulary.
+   */
+  open(teacher: string): Promise<Scorer>;
+  /** How many may be open at a time beside what trains; at least 1. */
+  readonly atOnce: number;
+}
 
 /** What the cascade asks of the process it runs in. */
 export interface Host {
   readonly clock: Clock;
+  /** Absent where no stage of the job distils. */
+  readonly teachers?: Teachers;
   /** A sign of life during long work; entries and progress are signs of life too. */
   alive(): void;
   /** Is the run to end after the step, or the suite of an evaluation, at work? */

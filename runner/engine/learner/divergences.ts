@@ -36,6 +36,7 @@ export async function divergences(
 ): Promise<Divergences> {
   checkTemperature(temperature);
   passes.expectHead('language head', 'distributions');
+  checkTeacher(passes, sequences, teacher);
   const head = headBeside(passes, teacher, form);
   const [logProbs, teacherLogProbs, distances] = [1, 2, 3].map(() => new TokenColumn(sequences)) as [
     TokenColumn,
@@ -70,13 +71,21 @@ export async function divergences(
   }
 }
 
-function headBeside(passes: Passes, teacher: Scorer, form: DivergenceForm): Head {
+function checkTeacher(passes: Passes, sequences: readonly WeightedSequence[], teacher: Scorer): void {
   teacher.expectLanguageHead();
-  const [own, its] = [passes.config.vocabSize, teacher.config.vocabSize];
-  if (own !== its)
+  const { vocabSize, maxPositions } = teacher.config;
+  if (vocabSize !== passes.config.vocabSize)
     throw new Error(
-      `the teacher has a vocabulary of ${its} words, the policy of ${own}: whole distributions can be compared over one vocabulary only`,
+      `the teacher has a vocabulary of ${vocabSize} words, the policy of ${passes.config.vocabSize}: whole distributions can be compared over one vocabulary only`,
     );
+  const long = sequences.findIndex(({ tokens_T }) => tokens_T.length > maxPositions);
+  if (long >= 0)
+    throw new Error(
+      `sequence ${long}: ${sequences[long]!.tokens_T.length} tokens, the teacher has ${maxPositions} positions`,
+    );
+}
+
+function headBeside(passes: Passes, teacher: Scorer, form: DivergenceForm): Head {
   const { hiddenSize, rmsNormEps } = teacher.config;
   const ofTeacher: TeacherForm = { hiddenSize, rmsNormEps, operands: teacher.operands };
   return passes.head(`divergence ${JSON.stringify([form.beta, form.topK, ofTeacher])}`, () =>

@@ -1,5 +1,6 @@
 // The model in training: weighted sequences in, gradients accumulated, weights updated in place.
-// loss = - sum over tokens of sg[w_t] * log pi(y_t): what a weight means is the cascade's business.
+// loss = - sum over tokens of sg[w_t] * log pi(y_t), or + sum of w_t * distance of the whole distribution from a teacher's: what a
+// weight means is the cascade's business.
 // Between `forwardBackward` calls gradients add up until `step` uses them.
 
 import type { DecoderConfig } from '../models/config.ts';

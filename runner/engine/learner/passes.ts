@@ -2,8 +2,8 @@
 // through embedding and blocks and then through a head. A learner adds gradients on the way back, a scorer only scores.
 
 import type { DecoderConfig } from '../models/config.ts';
-import type { ModelForm } from '../models/model-form.ts';
 import { embeddingName } from '../models/decoder-tensors.ts';
+import type { ModelForm } from '../models/model-form.ts';
 import { Scope } from '../ort/scope.ts';
 import type { Runtime, Tensor } from '../ort/runtime.ts';
 import { ChunkSessions } from './chunk-sessions.ts';
@@ -59,8 +59,8 @@ export class Passes implements Disposable {
   /** Gradients are there to be added to; without them the first that come overwrite what is left of earlier ones. */
   hasGradients = false;
   readonly budget: MemoryBudget;
-  readonly #runtime: Runtime;
   readonly config: DecoderConfig;
+  readonly #runtime: Runtime;
   readonly #store: ParameterStore;
   readonly #head: Head;
   readonly #workspace: Workspace;

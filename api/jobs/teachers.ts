@@ -16,7 +16,7 @@ import { chosenTeacher } from './chosen-teacher.ts';
 import { ownDirectory } from './own-directory.ts';
 import type { ReachedModel } from './reach-model.ts';
 import { readConfig } from './read-config.ts';
-import { differenceOfTokenizers, tokenizerHeld } from './tokenizer-held.ts';
+import { compareWith, tokenizerHeld } from './tokenizer-held.ts';
 import type { HeldInStore } from './tokenizer-held.ts';
 
 export interface ReachedTeachers {
@@ -45,8 +45,9 @@ export async function reachTeachers(
   student: ReachedModel,
 ): Promise<ReachedTeachers> {
   const issues: Issue[] = [];
-  const sizes = new Map<string, ModelSizes>();
+  const looked = new Map<string, Looked>();
   const checkpoints = new Map<string, string>();
+  const look = lookThrough(reach, student);
   for (const reference of teacherReferences(spec)) {
     const key = teacherKey(reference.teacher, reference.domain);
     const found = await find(reach, projectId, reference);
@@ -55,15 +56,17 @@ export async function reachTeachers(
       continue;
     }
     if (found.checkpoint !== undefined) checkpoints.set(key, found.checkpoint);
-    const looked = await lookAt(reach, found, reference, student);
-    if (looked.sizes !== undefined) sizes.set(key, looked.sizes);
-    issues.push(
-      ...looked.faults.map((fault) => ({ pointer: found.pointer, message: `${found.said} ${fault}` })),
-    );
+    // A teacher of many domains is read once.
+    const seen = looked.get(key) ?? (await look(found));
+    looked.set(key, seen);
+    const { pointer, said } = found;
+    const faults = faultsOf(seen, reference, student);
+    issues.push(...faults.map((fault) => ({ pointer, message: `${said} ${fault}` })));
   }
   const teacherOf: TeacherOf = (teacher, domain) =>
     isOutside(teacher) ? (checkpoints.get(teacherKey(teacher, domain)) ?? teacher) : teacher;
-  return { issues, sizes, teacherOf };
+  const sizes = [...looked].flatMap(([key, { sizes: known }]) => (known ? [[key, known] as const] : []));
+  return { issues, sizes: new Map(sizes), teacherOf };
 }
 
 async function find(
@@ -96,29 +99,40 @@ function whole(row: Row, pointer: string): Found | { readonly issue: Issue } {
   return { checkpoint: row.id, held: tokenizerHeld(row), pointer, said };
 }
 
-/** What is wrong with a teacher as its files say, to follow its name. */
-async function lookAt(
-  { store }: Reach,
-  { held }: Found,
+/** What the files of a teacher say, so far as they can be read. */
+interface Looked {
+  readonly sizes?: ModelSizes;
+  /** Its config.json is that of no model of ours. */
+  readonly isForeign?: boolean;
+  /** What of its tokenizer is not the student's, to follow "its". */
+  readonly difference?: string | undefined;
+}
+
+function lookThrough({ store }: Reach, { tokenizer }: ReachedModel): (found: Found) => Promise<Looked> {
+  const compare = tokenizer === undefined ? undefined : compareWith(store, tokenizer);
+  return async ({ held }) => {
+    if (held === undefined) return {};
+    const config = await readConfig(store, held.prefix);
+    const parsed = config === undefined ? undefined : modelSizes.safeParse(config);
+    if (parsed?.success === false) return { isForeign: true };
+    return { ...(parsed && { sizes: parsed.data }), difference: await compare?.(held) };
+  };
+}
+
+/** What is wrong with a teacher, to follow its name. */
+function faultsOf(
+  { sizes, isForeign, difference }: Looked,
   { maxResponse }: TeacherReference,
   student: ReachedModel,
-): Promise<{ readonly faults: string[]; readonly sizes?: ModelSizes }> {
-  const config = held === undefined ? undefined : await readConfig(store, held.prefix);
-  const parsed = config === undefined ? undefined : modelSizes.safeParse(config);
-  if (parsed?.success === false) return { faults: ['names no model of ours in its config.json'] };
-  const sizes = parsed?.data;
-  const difference =
-    held === undefined || student.tokenizer === undefined
-      ? undefined
-      : await differenceOfTokenizers(store, student.tokenizer, held);
-  const faults = [
+): string[] {
+  if (isForeign) return ['names no model of ours in its config.json'];
+  return [
     sizes && teachingFault(sizes),
     difference === undefined
       ? sizes && vocabularyFault(sizes, student.sizes)
       : `cannot teach the model: its ${difference}. A teacher scores the model's own tokens: take one of the same tokenizer`,
     sizes && positionsFault(sizes, Math.min(maxResponse, student.positions ?? Infinity)),
   ].filter((fault) => fault !== undefined);
-  return { faults, ...(sizes && { sizes }) };
 }
 
 const vocabularyFault = ({ vocabSize }: ModelSizes, student: ModelSizes | undefined): string | undefined =>

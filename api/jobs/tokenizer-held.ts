@@ -28,21 +28,25 @@ export function tokenizerHeld(row: CheckpointRow | undefined): HeldInStore | und
 /** Those of large models have some 20 MB. */
 const mostBytes = 64 << 20;
 
-/** What of the teacher's tokenizer is not the student's, to follow "its". */
-export async function differenceOfTokenizers(
+/** Says what of a teacher's tokenizer is not the student's, to follow "its". The student's is read once, and only if it is needed. */
+export function compareWith(
   store: ObjectStore,
   student: TokenizerHeld,
-  teacher: HeldInStore,
-): Promise<string | undefined> {
+): (teacher: HeldInStore) => Promise<string | undefined> {
   const read = ({ prefix }: HeldInStore) => readJson(store, `${prefix}tokenizer.json`, mostBytes);
-  if ('alphabet' in student) {
-    const theirs = await read(teacher);
-    if (theirs === undefined) return undefined;
-    return vocabularyDifference(charactersVocabulary(student.alphabet), vocabularyOf(theirs));
-  }
-  if (student.prefix === teacher.prefix) return undefined;
-  if (student.sha256 !== undefined && student.sha256 === teacher.sha256) return undefined;
-  const ours = await read(student);
-  const theirs = ours === undefined ? undefined : await read(teacher);
-  return theirs === undefined ? undefined : tokenizerDifference(ours, theirs);
+  if ('alphabet' in student)
+    return async (teacher) => {
+      const theirs = await read(teacher);
+      return theirs === undefined
+        ? undefined
+        : vocabularyDifference(charactersVocabulary(student.alphabet), vocabularyOf(theirs));
+    };
+  let reading: Promise<unknown> | undefined;
+  return async (teacher) => {
+    if (student.prefix === teacher.prefix) return undefined;
+    if (student.sha256 !== undefined && student.sha256 === teacher.sha256) return undefined;
+    const ours = await (reading ??= read(student));
+    const theirs = ours === undefined ? undefined : await read(teacher);
+    return theirs === undefined ? undefined : tokenizerDifference(ours, theirs);
+  };
 }

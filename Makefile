@@ -3,7 +3,7 @@
 SHELL = /bin/sh
 SETUP = . ./infra/setup.sh
 .DEFAULT_GOAL = help
-.PHONY: help demo small-world test bench lint accept-digits accept-kills accept-small-world gpu-bundle clean
+.PHONY: help demo small-world test bench lint accept-digits accept-kills accept-small-world accept-distill gpu-bundle clean
 
 help:
 	@echo 'make demo            start everything on this machine, train the example, show it (about 5 minutes)'
@@ -14,6 +14,7 @@ help:
 	@echo 'make accept-digits   the long acceptance run on digit completion (about 15 minutes)'
 	@echo 'make accept-kills    a cascade whose processes are killed at random, against an undisturbed one (about 10 minutes)'
 	@echo 'make accept-small-world  three seeds of the small world and their held-out tasks (about 2 hours, resumable)'
+	@echo 'make accept-distill  what those cascades lost, distilled back from their best checkpoints (about 2 hours, resumable)'
 	@echo 'make gpu-bundle      one archive that tests and measures WebGPU on a machine with a GPU (docs/gpu.md)'
 	@echo 'make clean           remove what set-up and runs left in the clone'
 
@@ -40,6 +41,9 @@ accept-kills:
 
 accept-small-world:
 	@$(SETUP) && exec node test/accept/small-world.ts
+
+accept-distill:
+	@$(SETUP) && exec node test/accept/distill.ts
 
 gpu-bundle:
 	@$(SETUP) && exec node infra/gpu-bundle/build.ts

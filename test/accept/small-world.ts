@@ -6,7 +6,6 @@ import { execFile } from 'node:child_process';
 import { join, resolve } from 'node:path';
 import { parseArgs, promisify } from 'node:util';
 import { createClient } from '../../api/client.ts';
-import type { Checkpoint } from '../../api/contract/checkpoint.ts';
 import { dataDirAt } from '../../cli/data-dir.ts';
 import { explainError } from '../../cli/explain-error.ts';
 import { clock } from '../../cli/format.ts';
@@ -18,8 +17,9 @@ import type { HeldOut } from '../../examples/small-world/report/comparison.ts';
 import { matrixTable, withEvaluations } from '../../examples/small-world/report/matrix.ts';
 import { recordOfJob } from '../../examples/small-world/run/history.ts';
 import type { Run } from '../../examples/small-world/run/jobs.ts';
-import { rewardModelOf, seededOf, succeeded, trainedCascade } from '../../examples/small-world/run/jobs.ts';
-import { heldOutSpec, worldFiles } from '../../examples/small-world/run/specs.ts';
+import { rewardModelOf, trainedCascade } from '../../examples/small-world/run/jobs.ts';
+import { worldFiles } from '../../examples/small-world/run/specs.ts';
+import { heldOutCells, stageEnds } from './held-out.ts';
 import { commitNow } from './results.ts';
 import type { SeedResult } from './small-world-results.ts';
 import { passed, verdictLines, writeSmallWorld } from './small-world-results.ts';
@@ -44,31 +44,10 @@ async function ofSeed(run: Run): Promise<SeedResult> {
   const job = await trainedCascade(run, rewardModel);
   const record = await recordOfJob(run.client, job);
   const heldOut: HeldOut[] = [];
-  for (const checkpoint of await stageEnds(run, job)) {
-    const seeded = seededOf(run, `held-out.${checkpoint.stage}`);
-    const measured = await succeeded(run, seeded.labels, () =>
-      heldOutSpec(run.world, seeded, checkpoint.id, rewardModel),
-    );
-    heldOut.push({ after: checkpoint.stage, cells: await cellsOf(run, measured) });
-  }
+  for (const { stage, id } of await stageEnds(run, job))
+    heldOut.push({ after: stage, cells: await heldOutCells(run, stage, id, rewardModel) });
   const seconds = await secondsOf(run, job);
   return { seed: run.seed, job, seconds, limitSeconds, record, heldOut };
-}
-
-/** Checkpoints at the ends of stages, in their order. */
-async function stageEnds({ client }: Run, job: string): Promise<Checkpoint[]> {
-  const ends = new Map<number, Checkpoint>();
-  for await (const checkpoint of client.all((query) => client.checkpoints(job, query)))
-    if (checkpoint.kind !== 'step' && !ends.has(checkpoint.stage_index))
-      ends.set(checkpoint.stage_index, checkpoint);
-  return [...ends.values()].sort((a, b) => a.stage_index - b.stage_index);
-}
-
-/** With the values of single tasks. */
-async function cellsOf({ client }: Run, job: string): Promise<HeldOut['cells']> {
-  const { data } = await client.evaluations(job, { values: true });
-  if (data.length === 0) throw new Error(`${job} ended without an evaluation`);
-  return data;
 }
 
 /** From its first claim to its end; where it was interrupted, the time in between is in it. */

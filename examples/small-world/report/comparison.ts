@@ -28,7 +28,7 @@ export interface StageEffect {
 }
 
 /** One a task of a domain: the mean over the domain's suites and modes; null where nothing was scored. */
-type Values = readonly (number | null)[];
+export type Values = readonly (number | null)[];
 
 /** `heldOut` in the order of the stages; every RL stage has one before it. */
 export function effectsOf(stages: readonly StageRecord[], heldOut: readonly HeldOut[]): StageEffect[] {
@@ -78,7 +78,7 @@ function effectsOfValues(stages: readonly StageRecord[], measured: readonly Meas
     });
 }
 
-function valuesByDomain(cells: readonly EvaluationCell[]): Map<string, Values> {
+export function valuesByDomain(cells: readonly EvaluationCell[]): Map<string, Values> {
   const domains = new Map<string, Values[]>();
   for (const { domain, values, suite, metric } of cells) {
     if (!metric.startsWith('avg@')) continue;
@@ -99,7 +99,7 @@ function meanOf(each: readonly Values[]): Values {
   });
 }
 
-function changeOf(domain: string, before: Values, after: Values): DomainChange {
+export function changeOf(domain: string, before: Values, after: Values): DomainChange {
   const pairs = after.flatMap((value, task) => {
     const former = before[task];
     return value === null || former === null || former === undefined ? [] : [[former, value] as const];

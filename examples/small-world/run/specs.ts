@@ -24,7 +24,7 @@ export interface Seeded {
   readonly labels: Readonly<Record<string, string>>;
 }
 
-type Json = Record<string, unknown>;
+export type Json = Record<string, unknown>;
 
 const examples = resolve(import.meta.dirname, '../..');
 
@@ -86,7 +86,7 @@ function heldOut(suite: Json): Json {
   return { ...suite, data: held, k: heldOutSamples };
 }
 
-const withSeed = (spec: Json, { seed, labels }: Seeded): Json => ({ ...spec, seed, labels });
+export const withSeed = (spec: Json, { seed, labels }: Seeded): Json => ({ ...spec, seed, labels });
 
-const jsonOf = (path: string, rewardModel = unknownCheckpoint): Json =>
+export const jsonOf = (path: string, rewardModel = unknownCheckpoint): Json =>
   JSON.parse(readFileSync(path, 'utf8').replaceAll(unknownCheckpoint, rewardModel)) as Json;

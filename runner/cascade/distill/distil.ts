@@ -91,7 +91,8 @@ async function updateFrom(options: DistillStep, answers: readonly Answer[], step
     return {
       ...told,
       times,
-      skipped: 'no token of this batch has a weight: policy and teachers agree, or every ratio is outside the gate',
+      skipped:
+        'no token of this batch has a weight: policy and teachers agree, or every ratio is outside the gate',
     };
   const began = performance.now();
   const { metrics, skipped } = await optimize(policy.learner, stage, { step, steps: stage.steps });
@@ -127,8 +128,6 @@ function rateMetrics(
   { time_sample, time_score = 0, time_teach = 0, time_train }: Answered['times'] & Update['times'],
 ): Record<string, number> {
   if (time_train === undefined) return {};
-  const tokens = sum(
-    groups_P.flatMap(({ rollouts_G }) => rollouts_G.map(({ response }) => response.length)),
-  );
+  const tokens = sum(groups_P.flatMap(({ rollouts_G }) => rollouts_G.map(({ response }) => response.length)));
   return { tokens, tokens_per_s: tokens / (time_sample + time_score + time_teach + time_train) };
 }

@@ -87,13 +87,15 @@ async function updateFrom(options: DistillStep, answers: readonly Answer[], step
       ),
     },
   };
-  if (teachesNothing(stage.objective, taught))
+  if (teachesNothing(stage.objective, taught)) {
+    policy.learner.dropGradients();
     return {
       ...told,
       times,
       skipped:
         'no token of this batch has a weight: policy and teachers agree, or every ratio is outside the gate',
     };
+  }
   const began = performance.now();
   const { metrics, skipped } = await optimize(policy.learner, stage, { step, steps: stage.steps });
   const time_train = times.time_train + (performance.now() - began) / 1000;

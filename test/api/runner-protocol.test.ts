@@ -323,6 +323,7 @@ describe('an attempt', () => {
       ['heartbeat', stale],
       ['report', { ...stale, sequence: 1, entries: [] }],
       ['checkpoints', { ...stale, checkpoint: commit(stale) }],
+      ['stage-ends', { ...stale, stage_index: 0 }],
       ['finish', { ...stale, outcome: { type: 'succeeded' } }],
     ];
     const before = await client.eventsPage(id);

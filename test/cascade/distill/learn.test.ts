@@ -7,6 +7,7 @@ import type { DistillStep } from '../../../runner/cascade/distill/options.ts';
 import type { DistilledSource } from '../../../runner/cascade/distill/sources.ts';
 import { TeacherPool } from '../../../runner/cascade/distill/teacher-pool.ts';
 import { sampleGroups } from '../../../runner/cascade/rollout.ts';
+import type { Arena } from '../../../runner/engine/models/parameters.ts';
 import { createRuntime } from '../../../runner/engine/ort/create.ts';
 import type { Runtime } from '../../../runner/engine/ort/runtime.ts';
 import { drawKey } from '../../../runner/engine/random/draws.ts';
@@ -24,10 +25,10 @@ let answers: Answer[];
 beforeAll(async () => {
   runtime = createRuntime();
   policy = await tinyPolicy(runtime);
-  const outside: Record<string, Float32Array> = {};
+  const outside: Record<string, Arena> = {};
   for (const [index, name] of Object.values(names).entries()) {
     const other = await tinyPolicy(runtime, 20 + index);
-    outside[name] = (await other.learner.state()).weights.slice() as Float32Array;
+    outside[name] = (await other.learner.state()).weights.slice();
     other[Symbol.dispose]();
   }
   const host = tinyTeachers(runtime, policy.learner, { stages: [] }, { outside });

@@ -67,8 +67,8 @@ const common = {
 
 /** Stages that distil it back: by sampled tokens, whose signal is noisy, and by whole distributions. */
 export const storiesStages = {
-  policy_gradient: { ...common, steps: 240, lr: 2e-3 },
-  divergence: { ...common, steps: 60, lr: 5e-3, objective: { type: 'divergence', beta: 1 } },
+  policy_gradient: { ...common, steps: 200, lr: 2e-3 },
+  divergence: { ...common, steps: 80, lr: 5e-3, objective: { type: 'divergence', beta: 1 } },
 };
 
 /** Damage, distillation and both measurements, in this process. */

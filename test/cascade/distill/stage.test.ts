@@ -305,6 +305,24 @@ describe('a policy that has forgotten', () => {
   });
 });
 
+describe('rewards that could not be had', () => {
+  it('are no part of what tokens are worth: the teacher alone teaches, to the bit', async () => {
+    // There is nothing to run programs in; digits are some to a grader of code.
+    const grader = { type: 'code', language: 'javascript' };
+    const spec = (reward_weight: number) => {
+      const objective = { type: 'policy_gradient', reward_weight };
+      const domains = [{ domain: 'math', teacher: { uri: '/models/a' }, grader }];
+      const given = tinyDistillSpec({ sftSteps: 40, domains, distill: { max_response: 2, objective } });
+      return { ...given, rewards: { ...given.rewards, unscored_at_most: 1 } };
+    };
+    const run = await record(spec(1));
+    const unscored = stepsOf(run).map(({ metrics }) => metrics['unscored']!);
+    expect(Math.max(...unscored)).toBeGreaterThan(0);
+    expect(run.final.weights).toEqual((await record(spec(0))).final.weights);
+    expect(run.final.weights).not.toEqual(beforeOf(run).state.weights);
+  });
+});
+
 describe('budgets and filters', () => {
   it('leave whole answers out, and say how many of each domain', async () => {
     const domains = [

@@ -18,7 +18,7 @@ export interface Learnt extends Pick<Lesson, 'meanEntropy' | 'plan'> {
   };
 }
 
-/** Adds the gradient of the batch to the learner's. What `time_train` of the step is has the update still to come. */
+/** Adds the gradient of the batch to the learner's; `time_train` is without the update, which is still to come. */
 export async function learn(options: DistillStep, answers: readonly Answer[]): Promise<Learnt> {
   const { stage, pool, policy } = options;
   const started = performance.now();

@@ -29,7 +29,7 @@ export interface Lesson extends Pick<Scores, 'meanEntropy' | 'plan'> {
 export interface Classroom {
   readonly learner: Pick<Learner, 'forwardBackward' | 'diverge'>;
   readonly temperature: number;
-  /** Seconds of the teacher alone are given to it. */
+  /** Does work that is the teacher's alone: its seconds are counted apart. */
   readonly teaching: <Result>(work: () => Promise<Result>) => Promise<Result>;
 }
 

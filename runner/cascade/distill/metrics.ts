@@ -2,9 +2,14 @@
 // dropped, and which domains the tokens come from; of a batch, of each of its domains, of each of its modes.
 import { sum } from '../mean.ts';
 import { quantileOfSorted } from '../quantile.ts';
-import { answerMetrics, domainMetrics, metricsByMode } from '../rl/rollout-metrics.ts';
+import {
+  answerMetrics,
+  domainMetrics,
+  metricsByMode,
+  modeMetrics,
+  rolloutMetrics,
+} from '../rl/rollout-metrics.ts';
 import type { ModeMetrics } from '../rl/rollout-metrics.ts';
-import { modeMetrics, rolloutMetrics } from '../rl/rollout-metrics.ts';
 import type { Answer, AnsweredGroup } from './answers.ts';
 import type { Taught } from './lesson.ts';
 import type { DistillStep } from './options.ts';

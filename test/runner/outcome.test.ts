@@ -1,5 +1,6 @@
 // Which reason a trainer gives for what was thrown in it.
 import { expect, test } from 'vitest';
+import { TeacherTooFar } from '../../runner/cascade/distill/distance.ts';
 import { Diverged } from '../../runner/cascade/diverged.ts';
 import { DataError } from '../../runner/data/error.ts';
 import { UnfitWeights } from '../../runner/engine/models/parameters.ts';
@@ -11,6 +12,7 @@ test.each([
   [new InvalidModel('x'), 'invalid_model'],
   [new UnfitWeights('x'), 'invalid_model'],
   [new Diverged('x'), 'diverged'],
+  [new TeacherTooFar('x'), 'teacher_too_far'],
   [new RangeError('Array buffer allocation failed'), 'out_of_memory'],
   [new RangeError('x'), 'trainer_crashed'],
   ['x', 'trainer_crashed'],

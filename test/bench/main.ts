@@ -9,6 +9,7 @@ import { parseArgs } from 'node:util';
 import { vulkanDevices } from '../../infra/gpu-bundle/vulkan-devices.ts';
 import type { Provider } from '../../runner/engine/ort/runtime.ts';
 import { cascadeBench } from './cascade.ts';
+import { distillBench } from './distill.ts';
 import { engineBench, type EngineBenchOptions } from './engine.ts';
 import { rewardsBench } from './rewards.ts';
 import { formatResults } from './report.ts';
@@ -18,6 +19,7 @@ const benches: Readonly<Record<string, (options: EngineBenchOptions) => Promise<
   engine: engineBench,
   rewards: rewardsBench,
   cascade: cascadeBench,
+  distill: distillBench,
 };
 const providers: readonly Provider[] = ['cpu', 'webgpu', 'cuda'];
 

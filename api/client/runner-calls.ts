@@ -11,6 +11,7 @@ import type {
   finishRequest,
   heartbeatRequest,
   reportRequest,
+  stageEndRequest,
 } from '../contract/runner.ts';
 import {
   checkpointResponse,
@@ -19,6 +20,7 @@ import {
   heartbeatResponse,
   registerResponse,
   reportResponse,
+  stageEndResponse,
 } from '../contract/runner.ts';
 
 import type { ServeRequest, servingBeat } from '../contract/serving.ts';
@@ -49,6 +51,8 @@ export function runnerCalls(call: CheckedCall) {
       post(reportResponse, 'report', body, true, options),
     checkpoint: (body: z.input<typeof checkpointRequest>, options?: CallOptions) =>
       post(checkpointResponse, 'checkpoints', body, true, options),
+    stageEnd: (body: z.input<typeof stageEndRequest>, options?: CallOptions) =>
+      post(stageEndResponse, 'stage-ends', body, true, options),
     finish: (body: z.input<typeof finishRequest>, options?: CallOptions) =>
       post(finishResponse, 'finish', body, true, options),
     claimErrand: (body: z.input<typeof errandClaimRequest>, options?: CallOptions) =>

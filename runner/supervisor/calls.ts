@@ -4,7 +4,7 @@ import type { Client } from '../../api/client.ts';
 import type { CheckpointCommit } from '../../api/contract/checkpoint.ts';
 import type { Entry } from '../../api/contract/event.ts';
 import type { Progress } from '../../api/contract/job.ts';
-import type { Claim, HeartbeatAction, Outcome } from '../../api/contract/runner.ts';
+import type { Claim, ClaimedCheckpoint, HeartbeatAction, Outcome } from '../../api/contract/runner.ts';
 
 type Service = Client['runner'];
 
@@ -22,6 +22,8 @@ export interface AttemptCalls {
   ): Promise<{ action: HeartbeatAction; lease_ms: number }>;
   report(report: Report): Promise<unknown>;
   commit(checkpoint: CheckpointCommit): Promise<unknown>;
+  /** The committed end of a stage of the attempt's job; null where there is none. */
+  stageEnd(stageIndex: number): Promise<ClaimedCheckpoint | null>;
   finish(outcome: Outcome, log: string): Promise<unknown>;
 }
 
@@ -35,6 +37,8 @@ export function attemptCalls(service: Service, runner: string, { job, attempt }:
     report: ({ sequence, entries, log }) =>
       service.report({ ...fenced, sequence, entries: [...entries], log }, options),
     commit: (checkpoint) => service.checkpoint({ ...fenced, checkpoint }, options),
+    stageEnd: async (stageIndex) =>
+      (await service.stageEnd({ ...fenced, stage_index: stageIndex }, options)).checkpoint,
     finish: (outcome, log) => service.finish({ ...fenced, outcome, log }, options),
   };
 }

@@ -37,19 +37,27 @@ export function sftWeights(pairs: readonly TokenPair[]): WeightedSequence[] {
  */
 export function ascentWeights(loss: Loss, pairs: readonly AdvantagedPair[]): WeightedSequence[] {
   const counted = pairs.filter((pair) => pair.advantage !== null && pair.response.length > 0);
-  const N = counted.reduce((total, pair) => total + pair.response.length, 0);
-  return counted.map((pair) =>
-    weighted(pair, loss === 'token_mean' ? N : pair.response.length * counted.length),
+  const parts = partsOf(loss, counted);
+  return counted.map((pair, i) =>
+    weightedSequence(pair, (t) => ((pair.advantage ?? 0) + (pair.pull_T?.[t] ?? 0)) / parts[i]!),
   );
 }
 
-/** A token has the `parts`-th part of the loss. */
-function weighted({ prompt, response, advantage, pull_T }: AdvantagedPair, parts: number): WeightedSequence {
+/** Of each response: a token of it has the so many-th part of the loss. */
+export function partsOf(loss: Loss, pairs: readonly TokenPair[]): number[] {
+  const N = pairs.reduce((total, { response }) => total + response.length, 0);
+  return pairs.map(({ response }) => (loss === 'token_mean' ? N : response.length * pairs.length));
+}
+
+/** `weightOf` is asked for every token of the response, by its place in it. */
+export function weightedSequence(
+  { prompt, response }: TokenPair,
+  weightOf: (t: number) => number,
+): WeightedSequence {
   const tokens_T = new Int32Array(prompt.length + response.length);
   tokens_T.set(prompt);
   tokens_T.set(response, prompt.length);
   const weights_T = new Float32Array(tokens_T.length);
-  for (let t = 0; t < response.length; t += 1)
-    weights_T[prompt.length + t] = ((advantage ?? 0) + (pull_T?.[t] ?? 0)) / parts;
+  for (let t = 0; t < response.length; t += 1) weights_T[prompt.length + t] = weightOf(t);
   return { tokens_T, weights_T, scoredFrom: prompt.length };
 }

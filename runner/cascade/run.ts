@@ -7,6 +7,7 @@
 import type { ExpandedSpec, ExpandedStage } from '../../api/contract/expand.ts';
 import { repairsOf } from '../../api/contract/repair.ts';
 import type { Means } from '../rewards/means.ts';
+import { distillStage } from './distill/stage.ts';
 import { lookAtGates } from './evaluation/gates.ts';
 import { Matrix } from './evaluation/matrix.ts';
 import type { Grading } from './grading.ts';
@@ -52,8 +53,10 @@ export async function runCascade(
   const policy: Policy = { ...given, thinkingControl: spec.model.thinking_control };
   const first = from?.stageIndex ?? 0;
   const grading = { means, outage: outageOf(spec, host) };
-  const stages = spec.stages.slice(first).map((stage) => prepare(stage, policy, data, grading, spec));
   const matrix = new Matrix({ spec, policy, data, grading, host }, from?.carried.evaluations);
+  const stages = spec.stages
+    .slice(first)
+    .map((stage) => prepare(stage, policy, data, { ...grading, spec, host, matrix }));
   const gates = { spec, host, matrix, passed: from?.passedGates ?? [] };
   const evaluate = async (after: string): Promise<boolean> =>
     lookAtGates(gates, after, await matrix.evaluate(after));
@@ -170,25 +173,25 @@ function reporter({ spec, host, costs }: Run, stageIndex: number, run: StageRun)
   };
 }
 
+interface Preparing extends Grading, Pick<Run, 'spec' | 'host'> {
+  readonly matrix: Pick<Matrix, 'evaluations'>;
+}
+
 function prepare(
   stage: ExpandedStage,
   policy: Policy,
   data: Datasets,
-  grading: Grading,
-  spec: ExpandedSpec,
+  { spec, ...given }: Preparing,
 ): StageRun {
+  const options = { seed: spec.seed, samplesPerStep: spec.samples.per_step, ...given };
   switch (stage.kind) {
     case 'sft':
       return sftStage(policy, stage, data.sft(stage.data), spec.seed);
     case 'reward_model':
       throw new Error('internal: a reward model is a job of its own');
     case 'distill':
-      throw new Error('internal: stages that distil are not built yet');
+      return distillStage(policy, stage, data, options);
     default:
-      return reinforcedStage(policy, stage, data, {
-        seed: spec.seed,
-        samplesPerStep: spec.samples.per_step,
-        ...grading,
-      });
+      return reinforcedStage(policy, stage, data, options);
   }
 }

@@ -1,7 +1,7 @@
 // What a step costs beside the phases that its stage measures: saving, and core-seconds of programs that ran in sandboxes. Told with
 // the step's metrics; nothing that is learnt depends on it.
 import type { ExpandedStage } from '../../api/contract/expand.ts';
-import { isReinforced } from '../../api/contract/stage-kinds.ts';
+import { isDistilled, isReinforced } from '../../api/contract/stage-kinds.ts';
 import { sourcesOf } from '../../api/contract/sources.ts';
 import type { Sandbox } from '../rewards/sandbox/sandbox.ts';
 import type { StepResult } from './stage-run.ts';
@@ -37,4 +37,6 @@ export class StepCosts {
 }
 
 const gradesCode = (stage: ExpandedStage): boolean =>
-  isReinforced(stage) && sourcesOf(stage).some(({ grader }) => grader.type === 'code');
+  isDistilled(stage)
+    ? stage.domains.some(({ grader }) => grader?.type === 'code')
+    : isReinforced(stage) && sourcesOf(stage).some(({ grader }) => grader.type === 'code');

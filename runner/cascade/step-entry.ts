@@ -1,7 +1,7 @@
 // What is said of a step, updated or skipped.
 import type { Entry } from '../../api/contract/event.ts';
 import type { ExpandedStage } from '../../api/contract/expand.ts';
-import { isReinforced } from '../../api/contract/stage-kinds.ts';
+import { isDistilled, isReinforced } from '../../api/contract/stage-kinds.ts';
 import { sourcesOf } from '../../api/contract/sources.ts';
 import type { StageMode } from '../../api/contract/stages/common.ts';
 import type { StepResult } from './stage-run.ts';
@@ -33,6 +33,7 @@ function modeOf(stage: ExpandedStage): StageMode {
 
 function modesAsked(stage: ExpandedStage): readonly (StageMode | undefined)[] {
   if (isReinforced(stage)) return sourcesOf(stage).map(({ mode }) => mode);
+  if (isDistilled(stage)) return stage.domains.map(({ mode }) => mode);
   return stage.kind === 'sft' ? [stage.mode] : [];
 }
 

@@ -1,6 +1,7 @@
 // The one place where what ended a trainer before its time becomes an outcome, what went wrong a typed reason.
 import type { FailureReason } from '../../api/contract/job.ts';
 import type { Outcome } from '../../api/contract/runner.ts';
+import { TeacherTooFar } from '../cascade/distill/distance.ts';
 import { Diverged } from '../cascade/diverged.ts';
 import { GateFailed } from '../cascade/evaluation/gates.ts';
 import { RewardUnavailable } from '../cascade/outage.ts';
@@ -19,6 +20,7 @@ const reasons: readonly (readonly [new (...args: never[]) => Error, FailureReaso
   [UnfitWeights, 'invalid_model'],
   [TensorTooLarge, 'invalid_model'],
   [Diverged, 'diverged'],
+  [TeacherTooFar, 'teacher_too_far'],
   [RewardUnavailable, 'reward_unavailable'],
   [GateFailed, 'gate_failed'],
   [ScratchFull, 'scratch_full'],

@@ -11,6 +11,8 @@ import { means } from './means.ts';
 import { copyOfState, recordingHost } from './recording-host.ts';
 import type { Snapshot } from './recording-host.ts';
 import { tinyDatasets, tinyPolicy } from './tiny-policy.ts';
+import { tinyTeachers } from './tiny-teachers.ts';
+import type { TinyTeachers } from './tiny-teachers.ts';
 
 export interface RecordedRun {
   readonly entries: Entry[];
@@ -24,15 +26,22 @@ export interface RecordOptions {
   /** Of the learner, before the run. */
   readonly spoil?: (state: LearnerState) => void;
   readonly data?: Datasets;
+  /** Beside the ends of stages that the run itself comes to. */
+  readonly teachers?: Partial<TinyTeachers>;
 }
 
 export async function recordedRun(
   runtime: Runtime,
   spec: ExpandedSpec,
-  { from, spoil = () => undefined, data = tinyDatasets }: RecordOptions = {},
+  { from, spoil = () => undefined, data = tinyDatasets, teachers }: RecordOptions = {},
 ): Promise<RecordedRun> {
   const policy = await tinyPolicy(runtime);
-  const host = recordingHost(policy.learner);
+  const recording = recordingHost(policy.learner);
+  const ends = () => [...(teachers?.ends?.() ?? []), ...recording.snapshots];
+  const host = {
+    ...recording,
+    teachers: tinyTeachers(runtime, policy.learner, spec, { ...teachers, ends }),
+  };
   try {
     if (from !== undefined) await policy.learner.restore(from.state);
     spoil(await policy.learner.state());

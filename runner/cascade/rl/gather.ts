@@ -5,8 +5,7 @@ import { drawKey } from '../../engine/random/draws.ts';
 import { mean, sum } from '../mean.ts';
 import { isAccepted, trimmed } from './batch-filter.ts';
 import { standingOf } from './epoch-filter.ts';
-import { missingOf, quotasOf, requestsFor } from './group-request.ts';
-import type { GroupRequest, Quota } from './group-request.ts';
+import { missingOf, quotasOf, requestsOf } from './group-request.ts';
 import { rowOf } from './group.ts';
 import type { GradedGroup } from './group.ts';
 import type { StepOptions } from './options.ts';
@@ -34,7 +33,7 @@ export async function gather(options: StepOptions, phase: Phase, step: number): 
   let first = 0;
   while (sum(missingOf(quotas, groups).map(({ count }) => count)) > 0) {
     if (rounds.length >= (filter?.most_rounds ?? 1)) break;
-    const requests = nextRequests(options, missingOf(quotas, groups), step, rounds.length);
+    const requests = requestsOf(options, missingOf(quotas, groups), { step, round: rounds.length });
     if (requests.length === 0) break;
     const round = await sampleRound(options, requests, phase, { key, first });
     rounds.push(round);
@@ -50,18 +49,6 @@ export async function gather(options: StepOptions, phase: Phase, step: number): 
     metrics: { ...lineMetrics(options), ...(filter === undefined ? {} : filterMetrics(rounds)) },
     ended,
   };
-}
-
-function nextRequests(
-  { stage, sources, lines, seed }: StepOptions,
-  missing: readonly Quota[],
-  step: number,
-  round: number,
-): GroupRequest[] {
-  return sources.flatMap((source, i) => {
-    const key = drawKey(seed, `modes/${stage.name}/${source.domain}`, step);
-    return requestsFor(source, lines.lines[i]!, missing, { key, round });
-  });
 }
 
 /** In the order of the batch: of two visits in one step the later one counts. */

@@ -2,14 +2,23 @@
 import type { Task } from '../../../api/contract/task.ts';
 import type { ThinkingMode } from '../../engine/tokenizer/thinking.ts';
 import type { Graded } from '../graded.ts';
-import type { Source } from './source.ts';
+import type { PromptSource, Source } from './source.ts';
 
-export interface GradedGroup {
-  readonly source: Source;
+export interface TaskGroup<Of extends PromptSource = Source> {
+  readonly source: Of;
   /** Row of the source's dataset. */
   readonly task: number;
   readonly mode: ThinkingMode | undefined;
+}
+
+export interface GradedGroup extends TaskGroup {
   readonly rollouts_G: readonly Graded[];
 }
 
-export const rowOf = ({ source, task }: Pick<GradedGroup, 'source' | 'task'>): Task => source.rows[task]!;
+export const rowOf = ({
+  source,
+  task,
+}: {
+  readonly source: Pick<PromptSource, 'rows'>;
+  readonly task: number;
+}): Task => source.rows[task]!;

@@ -9,6 +9,7 @@
 //  4. a response without a part (no thinking, or thinking that never ended and so no answer) is left out of that part: its
 //     length there is null, it gains and loses nothing. A truncated response must not win by having no answer;
 //  5. an unscored rollout (null) is left out of everything; a group with fewer than two scored rollouts is unchanged.
+import { quantile } from '../quantile.ts';
 
 /** Weight of each part, and what the shortest of good responses gains for each part. */
 const WEIGHT = 0.5;
@@ -53,13 +54,4 @@ function gainsOf(
     const bonus = length === shortest && rewards_G[g]! >= good ? WEIGHT : 0;
     return WEIGHT * (weight(length) - mean) + bonus;
   });
-}
-
-/** Linear between the two nearest ranks. */
-function quantile(values: readonly number[], share: number): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  const rank = share * (sorted.length - 1);
-  const below = Math.floor(rank);
-  const above = Math.min(below + 1, sorted.length - 1);
-  return sorted[below]! + (rank - below) * (sorted[above]! - sorted[below]!);
 }

@@ -8,6 +8,7 @@ import type { Rollout } from '../rollout.ts';
 import { MIN_STD } from './advantage.ts';
 import type { JudgedGroup } from './judge.ts';
 import { partMeans } from './part-means.ts';
+import type { PromptSource } from './source.ts';
 
 /**
  * `reward` is what the update saw, after every penalty; `reward_graded` what the grader gave. `language_mixing` is the share
@@ -24,11 +25,9 @@ function groupMetrics(groups_P: readonly JudgedGroup[]): Record<string, number> 
     reward_std: mean(groups_P.flatMap(({ std }) => (std === null ? [] : [std]))),
     zero_variance: mean(groups_P.map(({ std }) => (std !== null && std < MIN_STD ? 1 : 0))),
     dropped_groups: mean(groups_P.map(({ std }) => (std === null ? 1 : 0))),
-    truncated: mean(all.map(({ rollout }) => (rollout.truncated ? 1 : 0))),
     invalid: mean(all.map(({ outcome }) => (outcome.status === 'invalid' ? 1 : 0))),
     unscored: 1 - scored.length / all.length,
-    response_length: mean(all.map(({ rollout }) => rollout.response.length)),
-    ...partLengths(groups_P),
+    ...answerMetrics(all.map(({ rollout }) => rollout)),
     ...partMeans(scored),
     ...(looksForMixing
       ? { language_mixing: mean(scored.map(({ penalties }) => ('language_mixing' in penalties ? 1 : 0))) }
@@ -36,11 +35,15 @@ function groupMetrics(groups_P: readonly JudgedGroup[]): Record<string, number> 
   };
 }
 
-/** In characters; absent where no response has that part. */
-function partLengths(groups_P: readonly JudgedGroup[]): Record<string, number> {
-  const split = groups_P.flatMap(({ rollouts_G }) =>
-    rollouts_G.map(({ rollout }) => splitThinking(rollout.text, false)),
-  );
+/** What answers look like, whatever they are worth. `thinking_length` and `answer_length` are absent where no response has that part. */
+export const answerMetrics = (rollouts: readonly Rollout[]): Record<string, number> => ({
+  truncated: mean(rollouts.map(({ truncated }) => (truncated ? 1 : 0))),
+  response_length: mean(rollouts.map(({ response }) => response.length)),
+  ...partLengths(rollouts),
+});
+
+function partLengths(rollouts: readonly Rollout[]): Record<string, number> {
+  const split = rollouts.map(({ text }) => splitThinking(text, false));
   const lengths = (part: 'thinking' | 'answer'): number[] =>
     split.flatMap((response) => (response[part] === undefined ? [] : [response[part].length]));
   return Object.fromEntries(
@@ -52,26 +55,41 @@ function partLengths(groups_P: readonly JudgedGroup[]): Record<string, number> {
 }
 
 /** Of the whole batch, and of each domain under `DOMAIN.` where there are several. */
-export function rolloutMetrics(groups_P: readonly JudgedGroup[]): Record<string, number> {
-  const domains = [...new Set(groups_P.map(({ source }) => source.domain))];
-  const whole = groupMetrics(groups_P);
+export const rolloutMetrics = (groups_P: readonly JudgedGroup[]): Record<string, number> =>
+  domainMetrics(groups_P, groupMetrics);
+
+/** Of each mode by itself; undefined where a batch is all in one. */
+export const modeMetrics = (groups_P: readonly JudgedGroup[]): ModeMetrics | undefined =>
+  metricsByMode(groups_P, groupMetrics);
+
+type Metrics = Record<string, number>;
+export type ModeMetrics = Partial<Record<ThinkingMode, Metrics>>;
+
+/** What `metricsOf` says of all, and of each domain under `DOMAIN.` where there are several. */
+export function domainMetrics<One extends { readonly source: Pick<PromptSource, 'domain'> }>(
+  all: readonly One[],
+  metricsOf: (some: readonly One[]) => Metrics,
+): Metrics {
+  const domains = [...new Set(all.map(({ source }) => source.domain))];
+  const whole = metricsOf(all);
   if (domains.length < 2) return whole;
   const each = domains.flatMap((domain) =>
-    Object.entries(groupMetrics(groups_P.filter(({ source }) => source.domain === domain))).map(
+    Object.entries(metricsOf(all.filter(({ source }) => source.domain === domain))).map(
       ([key, value]) => [`${domain}.${key}`, value] as const,
     ),
   );
   return { ...whole, ...Object.fromEntries(each) };
 }
 
-/** Of each mode by itself; undefined where a batch is all in one. */
-export function modeMetrics(
-  groups_P: readonly JudgedGroup[],
-): Partial<Record<ThinkingMode, Record<string, number>>> | undefined {
-  const asked = [...new Set(groups_P.map(({ mode }) => askedMode(mode)))];
+/** What `metricsOf` says of each mode by itself; undefined where all are of one. */
+export function metricsByMode<One extends { readonly mode: ThinkingMode | undefined }>(
+  all: readonly One[],
+  metricsOf: (some: readonly One[]) => Metrics,
+): ModeMetrics | undefined {
+  const asked = [...new Set(all.map(({ mode }) => askedMode(mode)))];
   if (asked.length < 2) return undefined;
   return Object.fromEntries(
-    asked.map((mode) => [mode, groupMetrics(groups_P.filter((group) => askedMode(group.mode) === mode))]),
+    asked.map((mode) => [mode, metricsOf(all.filter((one) => askedMode(one.mode) === mode))]),
   );
 }
 
@@ -80,7 +98,7 @@ export function modeMetrics(
  * pi_train / pi_sampler, which is 1 where both are the same policy.
  */
 export function samplerGap(
-  rollouts: readonly Rollout[],
+  rollouts: readonly Pick<Rollout, 'prompt' | 'response' | 'logProbs'>[],
   trainer: readonly Float32Array[],
 ): Record<string, number> {
   let total = 0;

@@ -1,6 +1,7 @@
 // One round of a step: rollouts of the tasks asked for, by the policy as it stands, each graded from the moment it is complete while
 // the others are still being decoded. Nothing of it outlives the round: no reward is ever of another policy.
 import type { Phase } from '../../../api/contract/stages/phase.ts';
+import type { Truncation } from '../../../api/contract/truncation.ts';
 import type { DrawKey } from '../../engine/random/draws.ts';
 import { BatchGrading } from '../batch-grading.ts';
 import { sampleGroups, truncationOf } from '../rollout.ts';
@@ -25,11 +26,15 @@ export interface RoundTimes {
   readonly time_score_total: number;
 }
 
+export interface Sampling extends Pick<StepOptions, 'policy' | 'outage'> {
+  readonly stage: Pick<StepOptions['stage'], 'name' | 'rollouts'>;
+}
+
 /** `first`: prompts that this step has sampled before. Throws RewardUnavailable, Diverged. */
 export async function sampleRound(
-  { policy, stage, outage }: Pick<StepOptions, 'policy' | 'stage' | 'outage'>,
+  { policy, stage, outage }: Sampling,
   requests_P: readonly GroupRequest[],
-  phase: Phase,
+  phase: Pick<Phase, 'temperature' | 'max_response'> & Truncation,
   { key, first }: { readonly key: DrawKey; readonly first: number },
 ): Promise<Round> {
   const started = performance.now();

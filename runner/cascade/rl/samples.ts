@@ -2,24 +2,37 @@
 import { askedMode } from '../asked-mode.ts';
 import type { StepSample } from '../stage-run.ts';
 import { rowOf } from './group.ts';
+import type { TaskGroup } from './group.ts';
 import type { Judged, JudgedGroup } from './judge.ts';
+import type { PromptSource } from './source.ts';
+
+interface Answered extends TaskGroup<PromptSource> {
+  readonly rollouts_G: readonly unknown[];
+}
 
 /**
  * `count` rollouts at most, in the order of the batch. One task may have several groups in a step: rollouts are numbered within
  * their group.
  */
-export function chooseSamples(groups_P: readonly JudgedGroup[], count: number): StepSample[] {
-  const all = groups_P.flatMap((group) => group.rollouts_G.map((judged, g) => ({ group, judged, g })));
+export const chooseSamples = (groups_P: readonly JudgedGroup[], count: number): StepSample[] =>
+  chosenOf(groups_P, count).map(({ group, g }) => sample(group, group.rollouts_G[g]!, g));
+
+/** Groups, and places of rollouts within them. */
+export function chosenOf<Group extends Answered>(
+  groups_P: readonly Group[],
+  count: number,
+): { readonly group: Group; readonly g: number }[] {
+  const all = groups_P.flatMap((group) => group.rollouts_G.map((_, g) => ({ group, g })));
   const kinds = [...new Set(groups_P.map(kindOf))];
   const chosen = kinds.flatMap((kind, k) => {
     const own = all.filter(({ group }) => kindOf(group) === kind);
     const share = Math.floor((count + kinds.length - 1 - k) / kinds.length);
     return spread(own, share);
   });
-  return all.filter((one) => chosen.includes(one)).map(({ group, judged, g }) => sample(group, judged, g));
+  return all.filter((one) => chosen.includes(one));
 }
 
-const kindOf = ({ source, mode }: JudgedGroup): string => `${source.domain}/${askedMode(mode)}`;
+const kindOf = ({ source, mode }: Answered): string => `${source.domain}/${askedMode(mode)}`;
 
 function spread<One>(all: readonly One[], count: number): One[] {
   const stride = Math.max(1, all.length / Math.max(1, count));

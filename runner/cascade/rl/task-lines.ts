@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import type { ExpandedReinforcedStage } from '../../../api/contract/expand.ts';
 import { CheckpointCorrupt } from '../../checkpoint/error.ts';
-import type { Source } from './source.ts';
+import type { PromptSource } from './source.ts';
 import { misfitOf, TaskLine, taskLineState } from './task-line.ts';
 import type { TaskLineOptions } from './task-line.ts';
 
@@ -12,7 +12,7 @@ const linesState = z.strictObject({ lines: z.array(taskLineState) });
 /** A single source has the order that the stage's name gives; several have one each. */
 export const lineOptionsOf = (
   stage: Pick<ExpandedReinforcedStage, 'name' | 'filter'>,
-  sources: readonly Source[],
+  sources: readonly Pick<PromptSource, 'domain' | 'rows'>[],
   seed: number,
 ): TaskLineOptions[] =>
   sources.map(({ domain, rows }) => ({

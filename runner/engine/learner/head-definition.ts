@@ -4,6 +4,8 @@
 import type { Graph } from '../graph/graph.ts';
 import type { DecoderConfig } from '../models/config.ts';
 import { headScoringGraph, headTrainingGraph } from '../models/decoder-ends.ts';
+import { divergenceScoringGraph, divergenceTrainingGraph } from '../models/divergence-head.ts';
+import type { DivergenceForm, TeacherForm } from '../models/divergence-head.ts';
 import { finalNormName, headName, scoreName } from '../models/decoder-tensors.ts';
 import { scalarScoringGraph, scalarTrainingGraph } from '../models/scalar-head.ts';
 import { plainForm } from '../models/model-form.ts';
@@ -12,15 +14,18 @@ import type { ModelForm } from '../models/model-form.ts';
 /** `score` computes no gradient; `backward` writes those of the head's parameters, `accumulate` adds to them. */
 export type HeadPass = 'score' | 'backward' | 'accumulate';
 
-type DType = 'int32' | 'float32';
+/** One number a row, [R], or so many of float32, [R,width]. */
+export type RowInput = 'int32' | 'float32' | { readonly width: number };
 
 export interface HeadDefinition {
-  readonly name: 'language head' | 'scalar head';
+  readonly name: 'language head' | 'scalar head' | 'divergence head';
   /** Names of the parameters by their role in the graphs. */
   readonly parameters: Readonly<Record<string, string>>;
-  /** Inputs of one number a row, [R], of every pass; and those of training alone. */
-  readonly rowInputs: Readonly<Record<string, DType>>;
-  readonly trainingInputs: Readonly<Record<string, DType>>;
+  /** Names of inputs that are another model's parameters. */
+  readonly lent?: readonly string[];
+  /** Inputs of every row in every pass; and those of training alone. */
+  readonly rowInputs: Readonly<Record<string, RowInput>>;
+  readonly trainingInputs: Readonly<Record<string, RowInput>>;
   /** Inputs of one number, float32. */
   readonly scalars: readonly string[];
   /** Outputs of one number a row, float32 [R]. */
@@ -61,6 +66,33 @@ const languageHead = (config: DecoderConfig, form: ModelForm = plainForm): HeadD
       ? headScoringGraph(config, rows, form)
       : headTrainingGraph(config, rows, pass === 'accumulate', form),
 });
+
+/**
+ * The same, and how far the distribution is from a teacher's. The teacher's last hidden states come with every row, its norm and
+ * head are lent. Two models' logits are made: the chunks are half as large.
+ */
+export const divergenceHead = (
+  config: DecoderConfig,
+  form: ModelForm,
+  teacher: TeacherForm,
+  divergence: DivergenceForm,
+): HeadDefinition => {
+  const { parameters, rowInputs, trainingInputs, scalars, rowOutputs } = languageHead(config, form);
+  return {
+    name: 'divergence head',
+    parameters,
+    lent: ['teacher_norm', 'teacher_head'],
+    rowInputs: { ...rowInputs, teacher_x: { width: teacher.hiddenSize } },
+    trainingInputs,
+    scalars,
+    rowOutputs: [...rowOutputs, 'teacher_log_probs', 'divergence'],
+    chunkSize: (rows) => headChunkSize(rows, 2 * config.vocabSize),
+    graph: (pass, rows) =>
+      pass === 'score'
+        ? divergenceScoringGraph(config, rows, form, teacher, divergence)
+        : divergenceTrainingGraph(pass === 'accumulate', config, rows, form, teacher, divergence),
+  };
+};
 
 /** One value a row, of reward models; in training the caller says what its loss makes of them. */
 const scalarHead = (config: DecoderConfig): HeadDefinition => ({

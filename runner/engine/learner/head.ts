@@ -4,12 +4,12 @@
 import { gradientOf, previousOf } from '../models/decoder-block.ts';
 import { serialize } from '../onnx/serialize.ts';
 import { Scope } from '../ort/scope.ts';
-import type { Binding, Runtime, Tensor } from '../ort/runtime.ts';
-import type { HeadDefinition, HeadPass } from './head-definition.ts';
+import type { Binding, Runtime, Session, Tensor } from '../ort/runtime.ts';
+import type { HeadDefinition, HeadPass, RowInput } from './head-definition.ts';
 import type { ParameterStore } from './parameter-store.ts';
 import type { RowMoves } from './row-moves.ts';
 
-/** The rows of the hidden states that the head looks at, and what goes in with each, by the graph's names. */
+/** The rows of the hidden states that the head looks at, and what goes in with each, by the graph's names: [R], or [R,width]. */
 export interface HeadRows {
   readonly rows_R: Int32Array;
   readonly inputs: Readonly<Record<string, Int32Array | Float32Array>>;
@@ -25,11 +25,13 @@ interface Chunk {
   /** x and d_x, [R,D]. */
   readonly x: Tensor;
   readonly dx: Tensor;
-  /** On the host, [R]. */
-  readonly inputs: Readonly<Record<string, Tensor>>;
-  readonly outputs: Readonly<Record<string, Tensor>>;
+  /** On the host: inputs [R] or [R,width], outputs [R]. */
+  readonly inputs: Tensors;
+  readonly outputs: Tensors;
   readonly bindings: Map<HeadPass, Promise<Binding>>;
 }
+
+type Tensors = Readonly<Record<string, Tensor>>;
 
 type Finish = (chunk: Chunk, begin: number, end: number) => Promise<void>;
 
@@ -41,6 +43,9 @@ export class Head implements Disposable {
   readonly #moves: RowMoves;
   readonly #scope = new Scope();
   readonly #chunks = new Map<number, Chunk>();
+  readonly #sessions = new Map<string, Promise<Session>>();
+  #bound = new Scope();
+  #lent: Tensors = {};
   readonly #scalars: Readonly<Record<string, Tensor>>;
 
   /** `width`: D. */
@@ -59,6 +64,22 @@ export class Head implements Disposable {
     this.#scalars = Object.fromEntries(
       definition.scalars.map((name) => [name, this.#scope.own(runtime.tensor('float32', []))]),
     );
+  }
+
+  /**
+   * Computes with `tensors`, another model's, by the names of the definition's `lent`, until the result is disposed: then
+   * nothing of them is held any more. What was compiled stays.
+   */
+  lend(tensors: Tensors): Disposable {
+    this.#lent = tensors;
+    return { [Symbol.dispose]: () => this.#unbind() };
+  }
+
+  #unbind(): void {
+    this.#lent = {};
+    for (const { bindings } of this.#chunks.values()) bindings.clear();
+    this.#bound[Symbol.dispose]();
+    this.#bound = new Scope();
   }
 
   /** What the head makes of the hidden states `hidden` [T,D] at rows [R]. */
@@ -126,7 +147,8 @@ export class Head implements Disposable {
     for (const [name, tensor] of Object.entries(chunk.inputs)) {
       const given = inputs[name];
       if (given === undefined) throw new Error(`internal: the ${this.definition.name} was given no ${name}`);
-      (tensor.data as Float32Array).fill(0).set(given.subarray(begin, end));
+      const width = tensor.dims[1] ?? 1;
+      (tensor.data as Float32Array).fill(0).set(given.subarray(begin * width, end * width));
     }
   }
 
@@ -135,14 +157,18 @@ export class Head implements Disposable {
     if (known !== undefined) return known;
     const { rowInputs, trainingInputs, rowOutputs } = this.definition;
     const rows = (): Tensor => this.#scope.own(this.#runtime.allocate('float32', [size, this.#width]));
-    const column = (dtype: 'int32' | 'float32'): Tensor =>
-      this.#scope.own(this.#runtime.tensor(dtype, [size]));
+    const column = (input: RowInput): Tensor =>
+      this.#scope.own(
+        typeof input === 'string'
+          ? this.#runtime.tensor(input, [size])
+          : this.#runtime.tensor('float32', [size, input.width]),
+      );
     const chunk: Chunk = {
       size,
       x: rows(),
       dx: rows(),
       inputs: Object.fromEntries(
-        Object.entries({ ...rowInputs, ...trainingInputs }).map(([name, dtype]) => [name, column(dtype)]),
+        Object.entries({ ...rowInputs, ...trainingInputs }).map(([name, input]) => [name, column(input)]),
       ),
       outputs: Object.fromEntries(rowOutputs.map((name) => [name, column('float32')])),
       bindings: new Map(),
@@ -160,11 +186,9 @@ export class Head implements Disposable {
   }
 
   async #bind({ size, x, dx, inputs: given, outputs: made }: Chunk, pass: HeadPass): Promise<Binding> {
-    const { name, parameters, rowInputs, graph } = this.definition;
-    const label = `${name} ${pass} [${size}]`;
-    const model = serialize(graph(pass, size), label);
-    const session = this.#scope.own(await this.#runtime.createSession(model, { label }));
-    const inputs: Record<string, Tensor> = { x, ...this.#scalars };
+    const { parameters, rowInputs } = this.definition;
+    const session = await this.#session(pass, size);
+    const inputs: Record<string, Tensor> = { x, ...this.#scalars, ...this.#lentByName() };
     const outputs: Record<string, Tensor> = { ...made };
     for (const [input, tensor] of Object.entries(given))
       if (pass !== 'score' || input in rowInputs) inputs[input] = tensor;
@@ -175,10 +199,33 @@ export class Head implements Disposable {
       if (pass === 'accumulate') inputs[previousOf(role)] = this.#store.gradient(parameter);
       if (pass !== 'score') outputs[gradientOf(role)] = this.#store.gradient(parameter);
     }
-    return this.#scope.own(session.bind(inputs, outputs));
+    return this.#bound.own(session.bind(inputs, outputs));
+  }
+
+  #lentByName(): Tensors {
+    const { name, lent = [] } = this.definition;
+    return Object.fromEntries(
+      lent.map((role) => {
+        const tensor = this.#lent[role];
+        if (tensor === undefined) throw new Error(`internal: the ${name} was lent no ${role}`);
+        return [role, tensor];
+      }),
+    );
+  }
+
+  #session(pass: HeadPass, size: number): Promise<Session> {
+    const { name, graph } = this.definition;
+    const label = `${name} ${pass} [${size}]`;
+    const known = this.#sessions.get(label);
+    if (known !== undefined) return known;
+    const created = this.#runtime.createSession(serialize(graph(pass, size), label), { label });
+    const owned = created.then((session) => this.#scope.own(session));
+    this.#sessions.set(label, owned);
+    return owned;
   }
 
   [Symbol.dispose](): void {
+    this.#bound[Symbol.dispose]();
     this.#scope[Symbol.dispose]();
   }
 }

@@ -15,6 +15,8 @@ import { LossScale } from '../optimizer/loss-scale.ts';
 import type { LossScaleState } from '../optimizer/loss-scale.ts';
 import { Scope } from '../ort/scope.ts';
 import type { Runtime } from '../ort/runtime.ts';
+import { divergences } from './divergences.ts';
+import type { DivergenceOptions, Divergences } from './divergences.ts';
 import { frozen } from './frozen.ts';
 import type { Frozen } from './frozen.ts';
 import { headOf } from './head-definition.ts';
@@ -23,10 +25,11 @@ import type { ParameterSet } from './parameter-set.ts';
 import { ParameterStore } from './parameter-store.ts';
 import { Passes } from './passes.ts';
 import type { PassOptions } from './passes.ts';
+import type { Scorer } from './scorer.ts';
 import { sequenceValues } from './sequence-values.ts';
 import type { SequenceValues } from './sequence-values.ts';
 import { tokenScores } from './token-scores.ts';
-import type { Scores } from './token-scores.ts';
+import type { Scores, Weigh } from './token-scores.ts';
 
 /** Adapters to train beside frozen weights, with their first values by PEFT's names. */
 export interface LoraTuning {
@@ -129,16 +132,43 @@ export class Learner implements Disposable {
     return this.#store.form;
   }
 
-  /** Scores the sequences and adds the gradient of their loss. How they are cut into micro-batches changes nothing but rounding. */
+  /**
+   * Scores the sequences and adds the gradient of their loss. How they are cut into micro-batches changes nothing but rounding.
+   * With `weigh`, where weights depend on the log-probabilities of this very forward, the sequences' own are not looked at
+   * (prompts must have none); that saves a scoring pass before, at the price of the head's alone.
+   */
   async forwardBackward(
     sequences: readonly WeightedSequence[],
-    { temperature }: { readonly temperature: number },
+    { temperature, weigh }: { readonly temperature: number; readonly weigh?: Weigh | undefined },
   ): Promise<Scores> {
-    const scaled = sequences.map((sequence) => ({
-      ...sequence,
-      weights_T: this.#scaled(sequence.weights_T),
-    }));
-    return await tokenScores(this.#passes, scaled, temperature, true);
+    const scale = this.#lossScale?.scale ?? 1;
+    const scaledWeigh: Weigh | undefined = weigh && ((i, t, logProb) => scale * weigh(i, t, logProb));
+    return await tokenScores(this.#passes, this.#scaledAll(sequences), {
+      temperature,
+      train: true,
+      weigh: scaledWeigh,
+    });
+  }
+
+  /**
+   * Adds the gradient of the sum of weights * divergence, both distributions whole, of every token from its teacher, who runs
+   * over the same sequences and is left as it is. Throws where the vocabularies differ.
+   */
+  async diverge(
+    sequences: readonly WeightedSequence[],
+    teacher: Scorer,
+    options: DivergenceOptions,
+  ): Promise<Divergences> {
+    return await divergences(this.#passes, this.#scaledAll(sequences), teacher, options, true);
+  }
+
+  /** The same scores only: no gradient is touched. */
+  async divergences(
+    sequences: readonly WeightedSequence[],
+    teacher: Scorer,
+    options: DivergenceOptions,
+  ): Promise<Divergences> {
+    return await divergences(this.#passes, sequences, teacher, options, false);
   }
 
   /** Scores only: no gradient is touched. */
@@ -146,7 +176,7 @@ export class Learner implements Disposable {
     sequences: readonly WeightedSequence[],
     { temperature }: { readonly temperature: number },
   ): Promise<Scores> {
-    return await tokenScores(this.#passes, sequences, temperature, false);
+    return await tokenScores(this.#passes, sequences, { temperature });
   }
 
   /** Values [N] at the last tokens of N sequences, of a model with a scalar head. No gradient is touched. */
@@ -160,6 +190,10 @@ export class Learner implements Disposable {
    */
   async valuesBackward(sequences: readonly Int32Array[], cotangents: Float32Array): Promise<SequenceValues> {
     return await sequenceValues(this.#passes, sequences, this.#scaled(cotangents));
+  }
+
+  #scaledAll(sequences: readonly WeightedSequence[]): readonly WeightedSequence[] {
+    return sequences.map((sequence) => ({ ...sequence, weights_T: this.#scaled(sequence.weights_T) }));
   }
 
   /** Derivatives of the loss, times the loss scale. */

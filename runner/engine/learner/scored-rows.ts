@@ -36,6 +36,10 @@ export function scoredRows({
   };
 }
 
+/** Scored tokens of every row of a micro-batch, [B]: how many of `scoredRows` are its own. */
+export const scoredCounts = ({ lengths_B, scoredFrom_B, rows }: MicroBatch): readonly number[] =>
+  rows.map((_, b) => Math.max(0, lengths_B[b]! - Math.max(1, scoredFrom_B[b]!)));
+
 /** One row for every sequence, that of its last token; `cotangents` [N] by sequence become those of the rows, [R]. */
 export function lastRows({ S, lengths_B, rows }: MicroBatch, cotangents: Float32Array): HeadRows {
   return {

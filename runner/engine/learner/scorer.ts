@@ -63,7 +63,25 @@ export class Scorer implements Disposable {
     sequences: readonly WeightedSequence[],
     { temperature }: { readonly temperature: number },
   ): Promise<Scores> {
-    return await tokenScores(this.#passes, sequences, temperature, false);
+    return await tokenScores(this.#passes, sequences, { temperature });
+  }
+
+  /** As `operands` of its options. */
+  get operands(): HalfOperands | undefined {
+    return this.#store.form.operands;
+  }
+
+  /** Throws where the model gives no log-probabilities. */
+  expectLanguageHead(): void {
+    this.#passes.expectHead('language head', 'distributions');
+  }
+
+  /**
+   * By sequence, hidden states before the final norm from which the tokens from `scoredFrom` on are predicted, [n,D] for n of
+   * them: with `weights` they make the whole distributions.
+   */
+  async finalRows(sequences: readonly WeightedSequence[]): Promise<readonly Float32Array[]> {
+    return await this.#passes.finalRows(sequences);
   }
 
   /** Values [N] at the last tokens of N sequences, of a model with a scalar head. */

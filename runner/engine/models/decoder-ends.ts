@@ -3,6 +3,7 @@
 // the size of its logits [R,V].
 
 import { gradients } from '../graph/grad.ts';
+import type { Seed } from '../graph/grad.ts';
 import { Graph } from '../graph/graph.ts';
 import type { Value } from '../graph/graph.ts';
 import { accumulate } from '../ops/accumulate.ts';
@@ -29,21 +30,26 @@ export function logitsOf(
   x: Value,
   norm: Value,
   head: Value,
-  { rmsNormEps }: DecoderConfig,
+  { rmsNormEps }: Pick<DecoderConfig, 'rmsNormEps'>,
   { operands }: ModelForm = plainForm,
 ): Value {
   return linear(rmsNorm(x, norm, rmsNormEps), head, { operands });
 }
 
-interface Head {
+export interface HeadForward {
   readonly graph: Graph;
   readonly x: Value;
   readonly norm: Value;
   readonly head: Value;
+  readonly targets: Value;
+  readonly inverseTemperature: Value;
+  /** [R,V]. */
+  readonly logits: Value;
   readonly logProbs: Value;
 }
 
-function headForward(config: DecoderConfig, rows: number, form: ModelForm): Head {
+/** The language head's graph without gradients, open for more. */
+export function headForward(config: DecoderConfig, rows: number, form: ModelForm): HeadForward {
   const { vocabSize: V, hiddenSize: D } = config;
   const graph = new Graph();
   const x = graph.input('x', 'float32', [rows, D]);
@@ -55,7 +61,7 @@ function headForward(config: DecoderConfig, rows: number, form: ModelForm): Head
   const logProbs = tokenLogProb(logits, targets, inverseTemperature);
   graph.output('log_probs', logProbs);
   graph.output('entropy', entropy(logits, inverseTemperature));
-  return { graph, x, norm, head, logProbs };
+  return { graph, x, norm, head, targets, inverseTemperature, logits, logProbs };
 }
 
 /** x [R,D], targets [R] -> log_probs [R] of the targets and entropy [R] of the distribution, both at the temperature. */
@@ -78,13 +84,21 @@ export function headTrainingGraph(
   accumulating: boolean,
   form: ModelForm = plainForm,
 ): Graph {
-  const { graph, logProbs, ...inputs } = headForward(config, rows, form);
-  const cotangent = neg(graph.input('weights', 'float32', [rows]));
+  const forward = headForward(config, rows, form);
+  const cotangent = neg(forward.graph.input('weights', 'float32', [rows]));
+  outputHeadGradients(forward, { value: forward.logProbs, cotangent }, accumulating, form);
+  return forward.graph;
+}
+
+/** Outputs d_x, d_norm and d_head of a head's graph, as `headTrainingGraph` says, of the loss whose seed is given. */
+export function outputHeadGradients(
+  { graph, ...inputs }: HeadForward,
+  seed: Seed,
+  accumulating: boolean,
+  form: ModelForm,
+): void {
   const roles = trainedHeadRoles(form);
-  const [dx, ...dWeights] = gradients(
-    [{ value: logProbs, cotangent }],
-    [inputs.x, ...roles.map((role) => inputs[role])],
-  );
+  const [dx, ...dWeights] = gradients([seed], [inputs.x, ...roles.map((role) => inputs[role])]);
   graph.output('d_x', dx as Value);
   for (const [index, role] of roles.entries()) {
     const gradient = dWeights[index] as Value;
@@ -93,5 +107,4 @@ export function headTrainingGraph(
       : gradient;
     graph.output(gradientOf(role), total);
   }
-  return graph;
 }

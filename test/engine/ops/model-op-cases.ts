@@ -7,6 +7,7 @@ import {
   scatterAddRows,
 } from '../../../runner/engine/ops/gather.ts';
 import { causalAttention } from '../../../runner/engine/ops/causal-attention.ts';
+import { divergence } from '../../../runner/engine/ops/divergence.ts';
 import { gemm, matmul, swapLastTwo } from '../../../runner/engine/ops/matmul.ts';
 import { rmsNorm } from '../../../runner/engine/ops/rms-norm.ts';
 import { rotary } from '../../../runner/engine/ops/rotary.ts';
@@ -264,4 +265,28 @@ const headCases: OpCase[] = [
   },
 ];
 
-export const modelCases: OpCase[] = [...productCases, ...lookupCases, ...activationCases, ...headCases];
+/** Each: beta, and the teacher's likeliest words of seven or 1,031. */
+const divergenceCases: OpCase[] = [
+  [0, undefined],
+  [0.3, undefined],
+  [1, undefined],
+  [0, 2],
+  [0.3, 2],
+  [1, 2],
+].map(([beta, topK]): OpCase => ({
+  name: `divergence: beta ${beta}, ${topK === undefined ? 'all words' : `top ${topK}`}`,
+  inputs: (size) => {
+    const { logits } = headInputs(size) as { logits: InputSpec };
+    return { student: logits, teacher: frozen(logits), scale: frozen(positive([])) };
+  },
+  build: (values) =>
+    divergence(get(values, 'student'), get(values, 'teacher'), get(values, 'scale'), { beta: beta!, topK }),
+}));
+
+export const modelCases: OpCase[] = [
+  ...divergenceCases,
+  ...productCases,
+  ...lookupCases,
+  ...activationCases,
+  ...headCases,
+];

@@ -51,6 +51,8 @@ const mopd = (place: string): string => `Nemotron-Cascade 2, ${place}`;
 const ofDistilled: Citations = {
   ...ofEveryStage,
   ...ofPrompts,
+  '/name': 'the kind; of a repair, the stage that it repairs',
+  '/steps': `${ours}, of a repair: published runs took 40 to 52 for a whole model`,
   '/lr': mopd('section 4.4'),
   '/warmup_steps': mopd('section 4.4'),
   '/prompts_per_step': mopd('section 4.4'),
@@ -60,6 +62,7 @@ const ofDistilled: Citations = {
   '/overlong': mopd('appendix'),
   '/loss': mopd('Eq. 4'),
   '/objective': mopd('Eq. 2-4'),
+  '/objective/beta': `${ours}: reverse KL, of which Eq. 2 is the estimate by sampled tokens`,
   '/objective/reward_weight': `${ours}: no outcome reward, as in the paper`,
   '/distance': `${ours}, between the 0.04 that trained and the 0.19 that collapsed in MOPD-X (arXiv 2606.30406)`,
   '/domains': 'the stages before it',

@@ -1,8 +1,8 @@
 // Which fields of an expanded spec the client did not give: what `explain` marks.
 
 /**
- * JSON pointers into `expanded` of every value that `posted` does not have, in order; a job's one `stage` is stage 0, and the stages of
- * a preset are found by their names.
+ * JSON pointers into `expanded` of every value that `posted` does not have, in order; a job's one `stage` is stage 0, the stages of a
+ * cascade are found by their names, and those that repair in the gates that ask for them.
  */
 export function defaultedFields(posted: unknown, expanded: unknown): string[] {
   const given = withStages(posted, expanded);
@@ -28,16 +28,31 @@ const stagesIn = (value: unknown): readonly unknown[] =>
     ? (value.stages as unknown[])
     : [];
 
-const nameOf = (stage: unknown): unknown =>
-  typeof stage === 'object' && stage !== null && 'name' in stage ? stage.name : undefined;
+const field = (value: unknown, key: string): unknown =>
+  typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[key] : undefined;
+
+const nameOf = (stage: unknown): unknown => field(stage, 'name') ?? field(stage, 'kind');
 
 function withStages(posted: unknown, expanded: unknown): unknown {
   if (typeof posted !== 'object' || posted === null) return posted;
   if ('stage' in posted) return { ...posted, stages: [posted.stage] };
-  if (!('preset' in posted)) return posted;
+  if (!('stages' in posted)) return posted;
   const given = stagesIn(posted);
-  const inOrder = stagesIn(expanded).map((one) => given.find((stage) => nameOf(stage) === nameOf(one)));
+  const inOrder = stagesIn(expanded).map((one) => {
+    const repairs = field(one, 'repairs');
+    if (repairs === undefined) return given.find((stage) => nameOf(stage) === nameOf(one));
+    // That there is such a stage the gate says.
+    return { kind: field(one, 'kind'), repairs, ...repairGiven(posted, repairs) };
+  });
   return { ...posted, stages: inOrder };
+}
+
+function repairGiven(posted: object, after: unknown): object {
+  const gates = field(posted, 'gates');
+  const repairs = Array.isArray(gates)
+    ? gates.filter((gate) => field(gate, 'after') === after).map((gate) => field(gate, 'repair'))
+    : [];
+  return (repairs.find((one) => typeof one === 'object' && one !== null) as object | undefined) ?? {};
 }
 
 /** Whether `value` says something at a JSON pointer. */

@@ -10,7 +10,10 @@ import { distilledDomain } from './stages/distill.ts';
 import type { Suite } from './suite.ts';
 
 /** Everything but `kind` and `steps`: a stage, or the repair of a gate. */
-type Distilling = Pick<DistillStage, 'domains' | 'objective' | 'rollouts'>;
+type Distilling = Pick<
+  DistillStage,
+  'domains' | 'objective' | 'rollouts' | 'prompt_format' | 'prompts_per_step'
+>;
 
 export interface FilledDomain extends DistilledDomain {
   /** Undefined where no stage before gives any: a fault. */
@@ -64,13 +67,51 @@ export function distilledFaults(stage: Distilling, context: DistilledContext): F
           'no stage before this one trains a domain by rewards: say which domains, with data and a teacher each',
       },
     ];
-  return domains.flatMap((domain, index) =>
+  const ofDomains = domains.flatMap((domain, index) =>
     domainFaults(stage, domain, index, context).map(({ path, message }) => ({
       // Of domains that are not posted the list itself.
       path: stage.domains === undefined ? ['domains'] : ['domains', index, ...path],
       message: stage.domains === undefined ? `${domain.domain}: ${message}` : message,
     })),
   );
+  return [...groupFaults(stage), ...inheritedModeFaults(stage, domains), ...ofDomains];
+}
+
+const groupFaults = (stage: Distilling): Fault[] =>
+  rewardWeightOf(stage) > 0 && stage.rollouts < 2
+    ? [
+        {
+          path: ['rollouts'],
+          message: 'must be at least 2: reward_weight normalises rewards within the rollouts of a prompt',
+        },
+      ]
+    : [];
+
+/** Of modes that the stage itself does not say, which its own rules (stages/distill.ts) and those of modes.ts do not see. */
+function inheritedModeFaults(stage: Distilling, domains: readonly FilledDomain[]): Fault[] {
+  const asking = domains.filter(
+    ({ mode }, index) => mode !== undefined && stage.domains?.[index]?.mode === undefined,
+  );
+  const [first] = asking;
+  const halved = asking.find(({ mode }) => mode === 'half_half');
+  return [
+    ...(first !== undefined && stage.prompt_format === 'raw'
+      ? [
+          {
+            path: ['prompt_format'],
+            message: `raw prompts ask for no mode, and ${first.domain} asks for ${first.mode!}, as the stage before this one that trains it: give another prompt_format`,
+          },
+        ]
+      : []),
+    ...(halved !== undefined && stage.prompts_per_step % 2 === 1
+      ? [
+          {
+            path: ['prompts_per_step'],
+            message: `must be even: the mode of ${halved.domain} is half_half, as in the stage before this one that trains it`,
+          },
+        ]
+      : []),
+  ];
 }
 
 function domainFaults(
@@ -97,8 +138,6 @@ function domainFaults(
       ['grader'],
       'goes with an objective policy_gradient whose reward_weight is above 0, and only with it',
     );
-  if (weight > 0 && stage.rollouts < 2)
-    fault(['grader'], 'reward_weight normalises rewards within groups: give rollouts at least 2');
   const cause = teacherFault(teacher, domain, context);
   if (cause !== undefined) fault(['teacher'], cause);
   return faults;
@@ -117,7 +156,7 @@ function teacherFault(
     const stage = teacher.slice('stage:'.length);
     return names.includes(stage)
       ? undefined
-      : `no stage before this one is named ${stage}: ${names.join(', ')}`;
+      : `no stage that runs before this one is named ${stage}: ${names.join(', ')}`;
   }
   const measured = [...new Set(suites.map((suite) => suite.domain ?? suite.name))];
   return measured.includes(domain)

@@ -1,6 +1,7 @@
 // From a parsed spec to the expanded one that a runner executes: one list of stages whatever the job type, every
 // name filled in, datasets by id. Pure; the row keeps the result, so a running job never sees new defaults.
 import { z } from 'zod';
+import type { Gate } from './gate.ts';
 import type { CodeLanguage, Grader } from './grader.ts';
 import { kindsCompared, kindsGradedBy } from './grader.ts';
 import { datasetId, name } from './names.ts';
@@ -23,7 +24,7 @@ import { sftStage } from './stages/sft.ts';
 import { sweStage } from './stages/swe.ts';
 import type { Stage } from './stage.ts';
 import { isDistilled, isReinforced } from './stage-kinds.ts';
-import { stagesOf } from './stages-of.ts';
+import { stagesBefore, stagesOf } from './stages-of.ts';
 import { suite } from './suite.ts';
 import { taskKinds } from './task.ts';
 import type { DatasetKind } from './task.ts';
@@ -98,8 +99,8 @@ export interface DataReference {
 
 type Placed = ReturnType<typeof stagesOf>[number];
 
-function stageReferences({ pointer, stage }: Placed): DataReference[] {
-  if (isDistilled(stage)) return distilledReferences(pointer, stage);
+function stageReferences({ pointer, stage }: Placed, before: readonly Stage[]): DataReference[] {
+  if (isDistilled(stage)) return distilledReferences(pointer, stage, before);
   if (!isReinforced(stage)) {
     const kind = stage.kind === 'sft' ? 'sft' : 'preference';
     return [{ pointer: `${pointer}/data`, data: stage.data, kinds: [kind] }];
@@ -112,20 +113,20 @@ function stageReferences({ pointer, stage }: Placed): DataReference[] {
   }));
 }
 
-/** What a domain takes from a stage before is that stage's reference. */
-const distilledReferences = (pointer: string, { domains = [] }: DistillStage): DataReference[] =>
-  domains.flatMap(({ data, grader }, index) =>
-    data === undefined
-      ? []
-      : [
-          {
-            pointer: `${pointer}/domains/${index}/data`,
-            data,
-            kinds: grader === undefined ? taskKinds : kindsGradedBy(grader),
-            ...(grader && { grader }),
-          },
-        ],
-  );
+/** What a domain takes from a stage before as it is, rows and grader, is that stage's reference. */
+function distilledReferences(
+  pointer: string,
+  stage: DistillStage,
+  before: readonly Stage[],
+): DataReference[] {
+  const filled = filledDomains(stage, before);
+  return (stage.domains ?? []).flatMap((given, index) => {
+    const { data, grader } = filled[index]!;
+    if (data === undefined || (given.data === undefined && given.grader === undefined)) return [];
+    const kinds = grader === undefined ? taskKinds : kindsGradedBy(grader);
+    return [{ pointer: `${pointer}/domains/${index}/data`, data, kinds, ...(grader && { grader }) }];
+  });
+}
 
 /** Every dataset that a spec names, with where it names it and the kinds of rows that fit. */
 export function dataReferences(spec: JobSpec): DataReference[] {
@@ -135,7 +136,9 @@ export function dataReferences(spec: JobSpec): DataReference[] {
     const kinds = entry.measure === 'win_rate' ? kindsCompared(entry.grader) : kindsGradedBy(entry.grader);
     return { ...at, kinds, grader: entry.grader };
   });
-  return [...stagesOf(spec).flatMap(stageReferences), ...suites];
+  const stages = stagesOf(spec);
+  const ofStages = stages.flatMap((one, index) => stageReferences(one, stagesBefore(stages, index)));
+  return [...ofStages, ...suites];
 }
 
 export interface GraderReference {
@@ -236,6 +239,9 @@ export const rewardModelsOf = (spec: Graded): string[] => [
   ]),
 ];
 
+/** Of a domain, as posted: that of another job becomes a checkpoint's id. */
+export type TeacherOf = (teacher: Teacher, domain: string) => Teacher;
+
 /**
  * `idOf` maps what `data` says (id or name) to a dataset id, `teacherOf` a teacher of another job to its checkpoint; every reference
  * must have been resolved before.
@@ -243,7 +249,7 @@ export const rewardModelsOf = (spec: Graded): string[] => [
 export function expandSpec(
   spec: JobSpec,
   idOf: ReadonlyMap<string, string>,
-  teacherOf?: (teacher: Teacher) => Teacher,
+  teacherOf?: TeacherOf,
 ): ExpandedSpec {
   const dataOf = (data: string): string => {
     const id = idOf.get(data);
@@ -262,7 +268,7 @@ type Envelope = Omit<Extract<JobSpec, { type: 'cascade' }>, 'type' | 'stages' | 
 export function filledSpec(
   spec: JobSpec,
   dataOf: (data: string) => string = (data) => data,
-  teacherOf: (teacher: Teacher) => Teacher = (teacher) => teacher,
+  teacherOf: TeacherOf = (teacher) => teacher,
 ) {
   const { evaluate, ...rest } = spec;
   const envelope = Object.fromEntries(
@@ -270,7 +276,7 @@ export function filledSpec(
   ) as Envelope;
   return {
     ...envelope,
-    gates: spec.type === 'cascade' ? spec.gates : [],
+    gates: spec.type === 'cascade' ? spec.gates.map(withoutRepair) : [],
     model: { ...spec.model, tuning: expandTuning(spec.model.tuning) },
     stages: filledStages(stagesOf(spec), { dataOf, teacherOf }),
     ...omittedFrom(spec),
@@ -285,6 +291,9 @@ export function filledSpec(
   };
 }
 
+/** It stands among the stages. */
+const withoutRepair = ({ repair: _, ...rest }: Gate): Omit<Gate, 'repair'> => rest;
+
 const omittedFrom = (spec: JobSpec): Pick<ExpandedSpec, 'omitted'> =>
   spec.type === 'cascade' && spec.preset !== undefined
     ? { omitted: omittedOf(spec.preset, spec.stages) }
@@ -292,17 +301,14 @@ const omittedFrom = (spec: JobSpec): Pick<ExpandedSpec, 'omitted'> =>
 
 interface Resolution {
   readonly dataOf: (data: string) => string;
-  readonly teacherOf: (teacher: Teacher) => Teacher;
+  readonly teacherOf: TeacherOf;
 }
 
 /** In the order of the run. */
 function filledStages(stages: readonly Placed[], resolution: Resolution) {
   return stages.map(({ stage, repairs }, index) => {
     if (!isDistilled(stage)) return filledStage(stage, resolution);
-    const before = stages
-      .slice(0, index)
-      .flatMap((one) => (one.stage.kind === 'reward_model' ? [] : [one.stage]));
-    return filledDistillStage(stage, before, { ...resolution, repairs });
+    return filledDistillStage(stage, stagesBefore(stages, index), { ...resolution, repairs });
   });
 }
 
@@ -318,7 +324,7 @@ function filledDistillStage(
     domain: domainOf(stage),
     domains: filledDomains(stage, before).map(({ data, ...domain }) => {
       if (data === undefined) throw new Error(`internal: no data of the domain ${domain.domain}`);
-      return { ...domain, data: dataOf(data), teacher: teacherOf(domain.teacher) };
+      return { ...domain, data: dataOf(data), teacher: teacherOf(domain.teacher, domain.domain) };
     }),
     ...(repairs === undefined ? {} : { repairs }),
   };

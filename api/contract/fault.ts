@@ -5,3 +5,10 @@ export interface Fault {
   readonly path: Path;
   readonly message: string;
 }
+
+/** Of a JSON pointer made of names and places in lists. */
+export const pathOf = (pointer: string): Path =>
+  pointer
+    .split('/')
+    .slice(1)
+    .map((part) => (/^\d+$/.test(part) ? Number(part) : part));

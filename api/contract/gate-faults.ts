@@ -1,7 +1,11 @@
 // What is wrong with a spec's gates beyond their shape: stages and metrics that there are not.
+import { pathOf } from './fault.ts';
 import type { Fault } from './fault.ts';
 import type { Gate } from './gate.ts';
+import { name } from './names.ts';
 import type { Stage } from './stage.ts';
+import { cascadeStages } from './stages-of.ts';
+import type { CascadeStages } from './stages-of.ts';
 import type { Suite } from './suite.ts';
 
 export interface GatedSpec {
@@ -40,6 +44,33 @@ export function gateFaults({ stages, gates, evaluate }: GatedSpec): Fault[] {
     ];
   });
 }
+
+/** Of the stages that repair: one for each stage, under a name of its own. What distils in them distilled.ts looks at. */
+export function repairFaults(spec: CascadeStages): Fault[] {
+  const stages = cascadeStages(spec);
+  const names = stages.map(({ stage }) => stage.name ?? stage.kind);
+  const ofNames = stages.flatMap(({ pointer, repairs }, index): Fault[] => {
+    if (repairs === undefined) return [];
+    const given = names[index]!;
+    const path = [...pathOf(pointer), 'name'];
+    if (!name.safeParse(given).success)
+      return [{ path, message: `${given} would be its name, which is too long: give it a shorter one` }];
+    // Of two repairs the later one is named.
+    const taken = names.some(
+      (other, at) => other === given && (at < index || (at > index && stages[at]!.repairs === undefined)),
+    );
+    return taken ? [{ path, message: `a stage has the name ${given} already: give the repair another` }] : [];
+  });
+  return [...ofNames, ...doubledRepairs(spec.gates)];
+}
+
+const doubledRepairs = (gates: readonly Gate[]): Fault[] =>
+  gates.flatMap(({ after, repair }, index) => {
+    const first = gates.findIndex((gate) => gate.after === after && gate.repair !== undefined);
+    if (repair === undefined || first === index) return [];
+    const message = `gates after ${after} share one repair, which gate ${first} gives: leave it out here`;
+    return [{ path: ['gates', index, 'repair'], message }];
+  });
 
 /** Names of what a suite measures, without its modes. */
 export function metricsOf(suite: Suite): string[] {

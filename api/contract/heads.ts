@@ -20,6 +20,12 @@ export const scoringFault = ({ scalarHead }: Pick<ModelSizes, 'scalarHead'>): st
     ? undefined
     : 'is a language model: name one with a scalar head, as a job of type reward_model ends with';
 
+/** What is wrong with a teacher, to follow its name; undefined where nothing is. */
+export const teachingFault = ({ scalarHead }: Pick<ModelSizes, 'scalarHead'>): string | undefined =>
+  scalarHead
+    ? 'is a reward model, which says of no word how likely it is: a teacher is a language model'
+    : undefined;
+
 /** Of a spec whose models are known so far; `rewardModels` by the id of their checkpoint. */
 export function headIssues(
   spec: JobSpec,

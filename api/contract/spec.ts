@@ -2,10 +2,11 @@
 // expanded spec kept with the job is `jobSpec.parse(posted)` with names filled in (expand.ts).
 import { z } from 'zod';
 import { distilledFaults } from './distilled.ts';
+import { pathOf } from './fault.ts';
 import type { Fault, Path } from './fault.ts';
 import { bonusFaults, coverageFaults, filterFaults, suiteFaults } from './fit-faults.ts';
 import { gate } from './gate.ts';
-import { gateFaults } from './gate-faults.ts';
+import { gateFaults, repairFaults } from './gate-faults.ts';
 import { modelShape } from './model-shape.ts';
 import { modeFaults } from './modes.ts';
 import { accelerator, checkpointId, duration, labels, name } from './names.ts';
@@ -18,7 +19,7 @@ import type { Rule } from './stages/common.ts';
 import { distillStage } from './stages/distill.ts';
 import { rewardModelStage } from './stages/reward-model.ts';
 import { sftStage } from './stages/sft.ts';
-import { cascadeStages, inOrder } from './stages-of.ts';
+import { cascadeStages, inOrder, stagesBefore } from './stages-of.ts';
 import type { CascadeStages } from './stages-of.ts';
 import { suite } from './suite.ts';
 import type { Suite } from './suite.ts';
@@ -71,12 +72,6 @@ export const model = z
 const refuse = (faults: readonly Fault[], context: z.RefinementCtx): void => {
   for (const { path, message } of faults) context.addIssue({ code: 'custom', message, path: [...path] });
 };
-
-const pathOf = (pointer: string): (string | number)[] =>
-  pointer
-    .split('/')
-    .slice(1)
-    .map((part) => (/^\d+$/.test(part) ? Number(part) : part));
 
 const placed = (path: Path, faults: readonly Fault[]): Fault[] =>
   faults.map((fault) => ({ ...fault, path: [...path, ...fault.path] }));
@@ -154,8 +149,8 @@ export const cascadeSpec = z
     stages: z.array(stage).min(1).max(100),
     gates: z.array(gate).max(100).default([]),
   })
-  .refine((spec) => unique(cascadeStages(spec).map(({ stage: { name, kind } }) => name ?? kind)), {
-    error: 'stage names must be unique, those of repairs too: give stages of one kind a name each',
+  .refine((spec) => unique(spec.stages.map((entry) => entry.name ?? entry.kind)), {
+    error: 'stage names must be unique: give stages of one kind a name each',
     path: ['stages'],
   })
   .refine(...suiteNames)
@@ -171,6 +166,7 @@ export const cascadeSpec = z
         ...modeFaults(spec, [...stages, ...repairs(spec)]),
         ...fits,
         ...gateFaults({ ...spec, stages: inOrder(spec) }),
+        ...repairFaults(spec),
         ...distillFaults(spec),
       ],
       context,
@@ -190,10 +186,8 @@ function distillFaults(
   const stages = cascadeStages(spec);
   return stages.flatMap(({ pointer, stage }, index) => {
     if (!isDistilled(stage)) return [];
-    const before = stages
-      .slice(0, index)
-      .flatMap((one) => (one.stage.kind === 'reward_model' ? [] : [one.stage]));
-    return placed(pathOf(pointer), distilledFaults(stage, { before, suites: spec.evaluate.suites }));
+    const context = { before: stagesBefore(stages, index), suites: spec.evaluate.suites };
+    return placed(pathOf(pointer), distilledFaults(stage, context));
   });
 }
 

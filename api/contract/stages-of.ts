@@ -53,12 +53,18 @@ function repairsOf({ gates }: CascadeStages, after: string): PlacedStage[] {
   const stage = given < 0 ? repair.parse({}) : gates[given]!.repair!;
   return [
     {
-      pointer: given < 0 ? `/gates/${index}` : `/gates/${given}/repair`,
+      pointer: `/gates/${given < 0 ? index : given}/repair`,
       stage: { kind: 'distill', ...stage, name: stage.name ?? `repair-${after}` },
       repairs: after,
     },
   ];
 }
+
+/** Those that have run before the one at `index`, whatever gates say: repairs are none. */
+export const stagesBefore = (stages: readonly PlacedStage[], index: number): Stage[] =>
+  stages
+    .slice(0, index)
+    .flatMap(({ stage, repairs }) => (stage.kind === 'reward_model' || repairs !== undefined ? [] : [stage]));
 
 /** As posted, unless a preset says the order. */
 export function inOrder<Named extends { readonly name?: string | undefined }>({

@@ -10,13 +10,17 @@ import type { ModelSizes } from '../contract/model-shape.ts';
 import { modelSizes } from '../contract/model-shape.ts';
 import type { JobSpec } from '../contract/spec.ts';
 import { ProblemError } from '../problem.ts';
+import { ownDirectory } from './own-directory.ts';
 import { readConfig } from './read-config.ts';
-import { keyInStore } from './store-key.ts';
+import { tokenizerHeld } from './tokenizer-held.ts';
+import type { HeldInStore, TokenizerHeld } from './tokenizer-held.ts';
 
 export interface ReachedModel {
   readonly sizes?: ModelSizes | undefined;
   /** Known without the sizes where only the tokenizer is not. */
   readonly positions?: number | undefined;
+  /** Where it can be read. */
+  readonly tokenizer?: TokenizerHeld | undefined;
 }
 
 /**
@@ -29,40 +33,29 @@ export async function reachModel(
   spec: JobSpec,
 ): Promise<ReachedModel> {
   const { init } = spec.model;
-  const ownKey = async (uri: string, pointer: string): Promise<string | undefined> => {
-    const key = await keyInStore(store.describe(), uri);
-    if (key !== undefined) refuseForeign(key, projectId, uri, pointer);
-    return key === undefined || key === '' ? undefined : `${key}/`;
+  const own = async (uri: string, pointer: string): Promise<HeldInStore | undefined> => {
+    const { prefix, fault } = await ownDirectory(store, projectId, uri);
+    if (fault !== undefined) throw refused(pointer, fault);
+    return prefix === undefined ? undefined : { prefix };
   };
   if (init.from === 'config') {
-    if ('uri' in init.tokenizer) await ownKey(init.tokenizer.uri, '/model/init/tokenizer/uri');
-    return { sizes: ownSizes(spec), positions: init.config.max_position_embeddings };
+    const tokenizer =
+      'uri' in init.tokenizer
+        ? await own(init.tokenizer.uri, '/model/init/tokenizer/uri')
+        : { alphabet: init.tokenizer.alphabet };
+    return { sizes: ownSizes(spec), positions: init.config.max_position_embeddings, tokenizer };
   }
   const pointer = init.from === 'hf' ? '/model/init/uri' : '/model/init/checkpoint';
-  const key =
+  const tokenizer =
     init.from === 'hf'
-      ? await ownKey(init.uri, pointer)
-      : (await getCheckpoint(db, projectId, init.checkpoint))?.prefix;
-  const json = key === undefined ? undefined : await readConfig(store, key);
-  if (json === undefined) return {};
+      ? await own(init.uri, pointer)
+      : tokenizerHeld(await getCheckpoint(db, projectId, init.checkpoint));
+  const json = tokenizer === undefined ? undefined : await readConfig(store, tokenizer.prefix);
+  if (json === undefined) return { tokenizer };
   const sizes = sizesIn(json, pointer);
   const fault = beginningFault(sizes, spec.type);
   if (fault !== undefined) throw refused(pointer, fault);
-  return { sizes, positions: sizes.maxPositions };
-}
-
-/**
- * Pushed models belong to a project; jobs and datasets are read by their ids, where whose they are is asked. Whatever the
- * case of the letters: some file systems do not tell it.
- */
-function refuseForeign(key: string, projectId: string, uri: string, pointer: string): void {
-  const [folder, owner] = key.toLowerCase().split('/');
-  const isPushed = folder === 'models' && owner?.startsWith('proj_') === true;
-  const foreign =
-    folder === 'jobs' || folder === 'datasets' || (isPushed && owner !== projectId.toLowerCase());
-  if (!foreign) return;
-  const message = `${uri} is no model directory of this project: push it with millrace push, or name a checkpoint by its id`;
-  throw refused(pointer, message);
+  return { sizes, positions: sizes.maxPositions, tokenizer };
 }
 
 const refused = (pointer: string, message: string): ProblemError =>

@@ -1,5 +1,6 @@
 // What a posted spec refers to, looked up and checked, so that a job is refused when it is posted rather than on a
-// runner: datasets by id or name (of the right kind, and not invalid), the checkpoint that the model starts from, those that score.
+// runner: datasets by id or name (of the right kind, and not invalid), the checkpoint that the model starts from, those that score,
+// those that teach.
 import { getCheckpoint } from '../../db/checkpoints/get.ts';
 import type { Database } from '../../db/connect.ts';
 import { findDatasets } from '../../db/datasets.ts';
@@ -16,10 +17,12 @@ import { addressIssues } from './graders.ts';
 import type { ReachedModel } from './reach-model.ts';
 import type { ReachedRewardModels } from './reward-models.ts';
 import { rewardModelIssues } from './reward-models.ts';
+import type { ReachedTeachers } from './teachers.ts';
 
 export interface ResolveOptions
   extends Pick<ReachedModel, 'positions'>, Pick<Services, 'allowPrivateAddresses'> {
   readonly rewardModels: ReachedRewardModels;
+  readonly teachers: ReachedTeachers;
 }
 
 /** @throws ProblemError invalid_spec naming every reference and every length that does not hold. */
@@ -27,7 +30,7 @@ export async function resolveSpec(
   db: Database,
   projectId: string,
   spec: JobSpec,
-  { positions, allowPrivateAddresses, rewardModels }: ResolveOptions,
+  { positions, allowPrivateAddresses, rewardModels, teachers }: ResolveOptions,
 ): Promise<ExpandedSpec> {
   const references = dataReferences(spec);
   const rows = await findDatasets(db, projectId, [...new Set(references.map(({ data }) => data))], 'share');
@@ -41,10 +44,11 @@ export async function resolveSpec(
     ...(await checkpointIssue(db, projectId, spec)),
     ...graderReferences(spec).flatMap((reference) => addressIssues(reference, allowPrivateAddresses)),
     ...(await issuesOfRewardModels(db, projectId, spec, rewardModels)),
+    ...teachers.issues,
     ...(positions === undefined ? [] : lengthIssues(spec, positions)),
   ];
   if (issues.length > 0) throw new ProblemError('invalid_spec', inWords(issues), { issues });
-  return expandSpec(spec, new Map([...found].map(([said, row]) => [said, row.id])));
+  return expandSpec(spec, new Map([...found].map(([said, row]) => [said, row.id])), teachers.teacherOf);
 }
 
 function datasetIssue({ pointer, data, kinds }: DataReference, row: DatasetRow | undefined): Issue[] {

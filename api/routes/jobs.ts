@@ -19,6 +19,7 @@ import { memoryCondition } from '../jobs/memory.ts';
 import { reachModel } from '../jobs/reach-model.ts';
 import { resolveSpec } from '../jobs/resolve.ts';
 import { reachRewardModels } from '../jobs/reward-models.ts';
+import { reachTeachers } from '../jobs/teachers.ts';
 import { allow } from '../middleware/auth.ts';
 import { jsonBody } from '../middleware/body.ts';
 import { json, jsonRequest, newRouter, problemAnswers, security } from '../openapi.ts';
@@ -145,13 +146,16 @@ export function jobRoutes(services: Services) {
       };
       const model = await reachModel(services, projectId, spec);
       const rewardModels = await reachRewardModels(services, projectId, rewardModelReferences(spec));
+      const teachers = await reachTeachers(services, projectId, spec, model);
       const answer = await answerOnce(db, keyed, async (tx) => {
         const expanded = await resolveSpec(tx, projectId, spec, {
           positions: model.positions,
           allowPrivateAddresses,
           rewardModels,
+          teachers,
         });
-        const minMemoryGb = await memoryCondition(tx, projectId, spec, model.sizes, rewardModels.sizes);
+        const known = { model: model.sizes, rewardModels: rewardModels.sizes, teachers: teachers.sizes };
+        const minMemoryGb = await memoryCondition(tx, projectId, spec, known);
         const asPosted = JSON.parse(posted) as JobSpecInput;
         const row = await insertJob(tx, { projectId, spec: asPosted, expanded, minMemoryGb });
         return { status: 201, body: jobDetailView(row) };

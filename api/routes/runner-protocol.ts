@@ -1,7 +1,8 @@
-// The runner protocol: register, claim, heartbeat, report, checkpoints, finish. Whatever an attempt writes is fenced
+// The runner protocol: register, claim, heartbeat, report, checkpoints, stage ends, finish. Whatever an attempt writes is fenced
 // in the database; here its object keys are checked as well, since a runner may name no objects but its own.
 import { createRoute } from '@hono/zod-openapi';
 import { commitCheckpoint } from '../../db/checkpoints/commit.ts';
+import { heldStageEnd } from '../../db/checkpoints/stage-ends.ts';
 import { claimJob } from '../../db/queue/claim.ts';
 import type { Fence, LeaseLost } from '../../db/queue/fence.ts';
 import { finishAttempt } from '../../db/queue/finish.ts';
@@ -22,6 +23,8 @@ import {
   registerResponse,
   reportRequest,
   reportResponse,
+  stageEndRequest,
+  stageEndResponse,
 } from '../contract/runner.ts';
 import { allow } from '../middleware/auth.ts';
 import { jsonBody } from '../middleware/body.ts';
@@ -30,6 +33,7 @@ import { ProblemError, notFound } from '../problem.ts';
 import { claimView } from '../runner/claim-view.ts';
 import { checkCheckpointKeys, checkReportKeys } from '../runner/object-keys.ts';
 import { sameProtocol } from '../runner/same-protocol.ts';
+import { claimedCheckpointView } from '../views.ts';
 
 const bodyProblems = ['invalid_json', 'invalid_spec', 'too_large', 'unsupported_media_type'] as const;
 const fencedProblems = problemAnswers(...bodyProblems, 'lease_lost');
@@ -82,6 +86,16 @@ function routes(services: Services) {
         ...problemAnswers(...bodyProblems, 'lease_lost', 'conflict'),
       },
     }),
+    stageEnds: createRoute({
+      ...common,
+      path: '/v1/runner/stage-ends',
+      middleware,
+      request: jsonRequest(stageEndRequest),
+      responses: {
+        200: json(stageEndResponse, 'The newest committed end of a stage of the attempt’s own job, or null'),
+        ...fencedProblems,
+      },
+    }),
     finish: createRoute({
       ...common,
       path: '/v1/runner/finish',
@@ -95,7 +109,7 @@ function routes(services: Services) {
 export function runnerProtocolRoutes(services: Services) {
   const { db, timing } = services;
   const { leaseMs, heartbeatMs } = timing;
-  const { register, claim, heartbeat: beat, report, checkpoints, finish } = routes(services);
+  const { register, claim, heartbeat: beat, report, checkpoints, stageEnds, finish } = routes(services);
   return newRouter()
     .openapi(register, async (c) => {
       const runner = await registerRunner(db, c.get('caller').projectId, c.req.valid('json'));
@@ -133,6 +147,12 @@ export function runnerProtocolRoutes(services: Services) {
           `${body.checkpoint.prefix} was committed before with another manifest`,
         );
       return c.json({ id: committed.id }, 200);
+    })
+    .openapi(stageEnds, async (c) => {
+      const { stage_index, ...fence } = c.req.valid('json');
+      const { projectId } = c.get('caller');
+      const end = held(await heldStageEnd(db, { projectId, ...fence }, stage_index), fence);
+      return c.json({ checkpoint: end === undefined ? null : claimedCheckpointView(end) }, 200);
     })
     .openapi(finish, async (c) => {
       const body = c.req.valid('json');

@@ -22,7 +22,7 @@ export interface AttemptCalls {
   ): Promise<{ action: HeartbeatAction; lease_ms: number }>;
   report(report: Report): Promise<unknown>;
   commit(checkpoint: CheckpointCommit): Promise<unknown>;
-  /** The committed end of a stage of the attempt's job; null where there is none. */
+  /** Of the job's own, as it was committed; null where none is. */
   stageEnd(stageIndex: number): Promise<ClaimedCheckpoint | null>;
   finish(outcome: Outcome, log: string): Promise<unknown>;
 }

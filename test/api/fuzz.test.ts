@@ -169,6 +169,24 @@ async function seedRequests(): Promise<Seed[]> {
       }),
     },
     {
+      path: '/v1/jobs',
+      valid: spec({
+        type: 'distill',
+        stages: undefined,
+        evaluate: undefined,
+        stage: {
+          kind: 'distill',
+          steps: 1,
+          max_response: 8,
+          objective: { type: 'divergence', beta: 0.5, top_k: 4 },
+          domains: [
+            { domain: 'a', data: 'math', teacher: { uri: '/models/a' }, weight: 2, token_budget: 100 },
+            { domain: 'b', data: 'math', teacher: { from_job: fence.job, take: 'stage:sft' } },
+          ],
+        },
+      }),
+    },
+    {
       path: '/v1/runner/register',
       valid: { protocol: 1, name: 'f', accelerator: 'cpu', memory_gb: 1, labels: { a: 'b' }, version: '1' },
     },
@@ -182,6 +200,7 @@ async function seedRequests(): Promise<Seed[]> {
     },
     { path: '/v1/runner/report', valid: { ...fence, sequence: 1, entries, log: 'line\n' } },
     { path: '/v1/runner/checkpoints', valid: { ...fence, checkpoint } },
+    { path: '/v1/runner/stage-ends', valid: { ...fence, stage_index: 0 } },
     {
       path: '/v1/runner/finish',
       valid: { ...fence, outcome: { type: 'failed', reason: 'stalled', message: 'm' }, log: '' },

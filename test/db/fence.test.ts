@@ -1,6 +1,7 @@
 // A runner that lost its lease changes nothing: every statement of the protocol, every way to be stale.
 import { beforeAll, describe, expect, test } from 'vitest';
 import { commitCheckpoint } from '../../db/checkpoints/commit.ts';
+import { heldStageEnd } from '../../db/checkpoints/stage-ends.ts';
 import { expireLeases } from '../../db/queue/expire-leases.ts';
 import type { Fence } from '../../db/queue/fence.ts';
 import { finishAttempt } from '../../db/queue/finish.ts';
@@ -29,6 +30,7 @@ const calls: Record<string, (fence: Fence) => Promise<unknown>> = {
       log: 'late',
     }),
   checkpoint: (fence) => commitCheckpoint(pg.db, fence, checkpointAt(fence, 1)),
+  'stage end': (fence) => heldStageEnd(pg.db, fence, 0),
   finish: (fence) => finishAttempt(pg.db, { ...fence, outcome: { type: 'succeeded' }, log: 'late' }),
 };
 

@@ -4,7 +4,9 @@ import type { ModelSizes } from '../model-shape.ts';
 import { charactersVocabSize, sizesOfShape } from '../model-shape.ts';
 import type { Accelerator } from '../names.ts';
 import type { JobSpec } from '../spec.ts';
+import { isDistilled } from '../stage-kinds.ts';
 import { stagesOf } from '../stages-of.ts';
+import { isOutside, teacherKey, teacherReferences } from '../teachers.ts';
 import { lengthsOf } from './lengths.ts';
 import type { MemoryLine, MemoryNeed } from './need.ts';
 import { asBuilt, memoryNeed } from './need.ts';
@@ -15,17 +17,63 @@ export interface SpecNeedOptions {
   readonly accelerator?: Accelerator;
   /** Those whose sizes are known, by checkpoint. */
   readonly rewardModels?: ReadonlyMap<string, ModelSizes>;
+  /** Those from outside whose sizes are known, by `teacherKey`. */
+  readonly teachers?: ReadonlyMap<string, ModelSizes>;
 }
 
 export function specNeed(
   spec: JobSpec,
   sizes: ModelSizes,
-  { accelerator = spec.resources.accelerator, rewardModels = new Map() }: SpecNeedOptions = {},
+  {
+    accelerator = spec.resources.accelerator,
+    rewardModels = new Map(),
+    teachers = new Map(),
+  }: SpecNeedOptions = {},
 ): MemoryNeed {
   const trained = spec.type === 'reward_model' ? { ...sizes, scalarHead: true } : sizes;
   const lengths = lengthsOf(spec, sizes.maxPositions);
-  const beside = [...referenceLines(spec, sizes), ...rewardModelLines(spec, rewardModels)];
+  const beside = [
+    ...stageLines(referenceLines(spec, sizes), teacherLines(spec, sizes, teachers)),
+    ...rewardModelLines(spec, rewardModels),
+  ];
   return memoryNeed(trained, spec.model.tuning, accelerator, lengths, asBuilt, beside);
+}
+
+/** A stage has a reference or teachers, and stages run one after the other: the larger takes the place of the smaller. */
+function stageLines(reference: readonly MemoryLine[], teachers: readonly MemoryLine[]): MemoryLine[] {
+  const place = Math.max(0, ...reference.map(({ bytes }) => bytes));
+  return [
+    ...reference,
+    ...teachers.map((line) =>
+      place === 0
+        ? line
+        : {
+            ...line,
+            bytes: Math.max(0, line.bytes - place),
+            what: `${line.what}; less the reference, which it is never held beside`,
+          },
+    ),
+  ];
+}
+
+/** One at a time, at the least, and the largest in its turn. */
+function teacherLines(
+  spec: JobSpec,
+  sizes: ModelSizes,
+  known: ReadonlyMap<string, ModelSizes>,
+): MemoryLine[] {
+  const stages = stagesOf(spec).flatMap(({ stage }) => (isDistilled(stage) ? [stage] : []));
+  if (stages.length === 0) return [];
+  const keys = teacherReferences(spec).map(({ teacher, domain }) => teacherKey(teacher, domain));
+  const hasOwn = stages.some(({ domains }) => domains?.some(({ teacher }) => !isOutside(teacher)) ?? true);
+  const counted = [...(hasOwn ? [sizes] : []), ...keys.flatMap((key) => known.get(key) ?? [])];
+  const largest = Math.max(0, ...counted.map(parameterCount));
+  const unknown = [...new Set(keys.filter((key) => !known.has(key)))];
+  const what = [
+    ...(counted.length === 0 ? [] : [`${largest} frozen parameters of the largest teacher, F32`]),
+    ...(unknown.length === 0 ? [] : [`not counted, its size is not known: ${unknown.join(', ')}`]),
+  ];
+  return [{ name: 'teachers', bytes: 4 * largest, what: what.join('; ') }];
 }
 
 /** Stages run one after the other, so that there is one at a time. */

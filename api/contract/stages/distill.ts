@@ -10,7 +10,7 @@ import { temperature } from './phase.ts';
 /** `best`: of the job's ends of stages so far the one that its suites say is best in the domain; `stage:NAME`: the end of that stage. */
 const ownCheckpoint = z
   .string()
-  .regex(/^(best|stage:[a-z0-9][a-z0-9._-]{0,62})$/i, '"best", or "stage:" and the name of a stage');
+  .regex(/^(best|stage:[A-Za-z0-9][A-Za-z0-9._-]{0,62})$/, '"best", or "stage:" and the name of a stage');
 
 const external = z.strictObject({ uri: z.string().min(1).describe('directory in Hugging Face layout') });
 

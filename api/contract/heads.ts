@@ -1,9 +1,10 @@
-// Which head a checkpoint must have for what a spec names it for: language models answer, reward models score. One wording for the service,
+// Which head a checkpoint must have for what a spec names it for: language models answer and teach, reward models score. One wording for the service,
 // which looks when a job is posted, and for `explain`.
 import { rewardModelReferences } from './expand.ts';
 import type { Issue } from './issues.ts';
 import type { ModelSizes } from './model-shape.ts';
 import type { JobSpec } from './spec.ts';
+import { teacherKey, teacherReferences } from './teachers.ts';
 
 /** What is wrong with a model to begin with; undefined where nothing is. */
 export const beginningFault = (
@@ -26,11 +27,17 @@ export const teachingFault = ({ scalarHead }: Pick<ModelSizes, 'scalarHead'>): s
     ? 'is a reward model, which says of no word how likely it is: a teacher is a language model'
     : undefined;
 
-/** Of a spec whose models are known so far; `rewardModels` by the id of their checkpoint. */
+/** Of a spec whose models are known so far; `rewardModels` by the id of their checkpoint, `teachers` by `teacherKey`. */
 export function headIssues(
   spec: JobSpec,
   sizes: ModelSizes | undefined,
-  rewardModels: ReadonlyMap<string, ModelSizes>,
+  {
+    rewardModels,
+    teachers = new Map(),
+  }: {
+    readonly rewardModels: ReadonlyMap<string, ModelSizes>;
+    readonly teachers?: ReadonlyMap<string, ModelSizes>;
+  },
 ): Issue[] {
   const begins = sizes && beginningFault(sizes, spec.type);
   const pointer = spec.model.init.from === 'checkpoint' ? '/model/init/checkpoint' : '/model/init/uri';
@@ -39,5 +46,11 @@ export function headIssues(
     const fault = known && scoringFault(known);
     return fault === undefined ? [] : [{ pointer: at, message: `checkpoint ${model} ${fault}` }];
   });
-  return [...(begins === undefined ? [] : [{ pointer, message: begins }]), ...scores];
+  const teaches = teacherReferences(spec).flatMap(({ pointer: at, teacher, domain }): Issue[] => {
+    const key = teacherKey(teacher, domain);
+    const known = teachers.get(key);
+    const fault = known && teachingFault(known);
+    return fault === undefined ? [] : [{ pointer: at, message: `${key} ${fault}` }];
+  });
+  return [...(begins === undefined ? [] : [{ pointer, message: begins }]), ...scores, ...teaches];
 }

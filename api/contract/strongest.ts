@@ -1,53 +1,38 @@
-// Which model is the strongest in a domain, by evaluations alone: what the teacher `best` means, of the job itself (the runner chooses)
-// and of another one (the service does). ADR 0021.
+// Which end of a stage is best in a domain, by evaluations alone: what the teacher `best` means, of another job (the service chooses) as of
+// the job itself (the runner does). ADR 0021.
+//  1. An end that was not evaluated in the domain is no candidate.
+//  2. An end's score is the mean, over the suites of the domain and their modes, of the suite's first metric: avg@k, win_rate or
+//     points_share. A loss counts negative, and only where the domain has no suite that is answered.
+//  3. A mean over fewer suites and modes (no task of one could be scored) is not to be compared with one over all: the ends that have
+//     the most of them compete.
+//  4. Ties go to the later end, which is nearer to the student.
 import type { EvaluationCell } from './event.ts';
-import type { ExpandedSuite } from './expand.ts';
 
-export type Measured = Pick<EvaluationCell, 'suite' | 'mode' | 'metric' | 'value'>;
-
-/** The first that a suite measures; of points their share, since tasks are worth different ones. */
-function metricOf(suite: ExpandedSuite): string {
-  if (suite.measure === 'average') return `avg@${suite.k}`;
-  return suite.measure === 'points' ? 'points_share' : suite.measure;
+export interface EvaluatedEnd {
+  readonly cells: readonly Pick<EvaluationCell, 'domain' | 'metric' | 'value'>[];
 }
 
-/** Suites that say how strong a model is in a domain; those of loss only where there is no other. */
-function suitesOf(domain: string, suites: readonly ExpandedSuite[]): readonly ExpandedSuite[] {
-  const own = suites.filter((suite) => suite.domain === domain);
-  const answered = own.filter(({ measure }) => measure !== 'loss');
-  return answered.length > 0 ? answered : own;
-}
-
-/**
- * Mean over the suites of the domain and their modes of each suite's first metric, a loss counted negative. Undefined where a cell is
- * missing: means over different suites are not to be compared.
- */
-export function strengthIn(
+/** `ends` in the order of the run, without the initial model; undefined: none is of the domain. */
+export function strongestIn<End extends EvaluatedEnd>(
   domain: string,
-  suites: readonly ExpandedSuite[],
-  cells: readonly Measured[],
-): number | undefined {
-  const values = suitesOf(domain, suites).flatMap((suite) =>
-    (suite.modes ?? ['non_thinking']).map((mode) => {
-      const metric = metricOf(suite);
-      const cell = cells.find(
-        (one) => one.suite === suite.name && one.mode === mode && one.metric === metric,
-      );
-      return cell && (suite.measure === 'loss' ? -cell.value : cell.value);
-    }),
-  );
-  const known = values.filter((value) => value !== undefined);
-  if (known.length === 0 || known.length < values.length) return undefined;
-  return known.reduce((total, value) => total + value, 0) / known.length;
+  ends: readonly End[],
+): { readonly end: End; readonly score: number } | undefined {
+  const own = ends.map((end) => ({ end, cells: end.cells.filter((cell) => cell.domain === domain) }));
+  const answered = own.some(({ cells }) => cells.some(isAnswered));
+  const scored = own.map(({ end, cells }) => ({ end, scores: cells.flatMap(answered ? answer : loss) }));
+  const most = Math.max(1, ...scored.map(({ scores }) => scores.length));
+  const candidates = scored
+    .filter(({ scores }) => scores.length === most)
+    .map(({ end, scores }) => ({ end, score: scores.reduce((total, one) => total + one, 0) / most }));
+  const best = Math.max(...candidates.map(({ score }) => score));
+  return candidates.findLast(({ score }) => score === best);
 }
 
-/** The one with the greatest strength; of equals the last, which is nearest to the student. Those without any are none. */
-export function strongest<Candidate extends { readonly strength: number | undefined }>(
-  candidates: readonly Candidate[],
-): (Candidate & { readonly strength: number }) | undefined {
-  const known = candidates.filter(
-    (one): one is Candidate & { readonly strength: number } => one.strength !== undefined,
-  );
-  const most = Math.max(...known.map(({ strength }) => strength));
-  return known.findLast(({ strength }) => strength === most);
-}
+type Cell = EvaluatedEnd['cells'][number];
+
+/** Of what a suite measures the number that it is judged by; the others (pass@k, points) tell of the same answers. */
+const isAnswered = ({ metric }: Cell): boolean =>
+  metric.startsWith('avg@') || metric === 'win_rate' || metric === 'points_share';
+
+const answer = (cell: Cell): number[] => (isAnswered(cell) ? [cell.value] : []);
+const loss = ({ metric, value }: Cell): number[] => (metric === 'loss' ? [-value] : []);

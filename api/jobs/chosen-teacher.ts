@@ -6,7 +6,7 @@ import { listEvaluations } from '../../db/evaluations/list.ts';
 import { getJob } from '../../db/jobs/get.ts';
 import type { CheckpointRow, EvaluationRow, JobRow } from '../../db/schema.ts';
 import type { Issue } from '../contract/issues.ts';
-import { strengthIn, strongest } from '../contract/strongest.ts';
+import { strongestIn } from '../contract/strongest.ts';
 import type { TeacherReference } from '../contract/teachers.ts';
 
 export type OfJob = Extract<TeacherReference['teacher'], { from_job: string }>;
@@ -57,18 +57,13 @@ function bestEnd(
   const measured = [...new Set(suites.map((suite) => suite.domain))];
   if (!measured.includes(domain))
     return `has no suite that measures ${domain}, by which best is chosen (it measures ${measured.join(', ') || 'nothing'}): take "stage:NAME"`;
-  const best = strongest(
-    ends.map((row) => ({
-      row,
-      strength: strengthIn(
-        domain,
-        suites,
-        cells.filter(({ after, step }) => after === row.stage && step === null),
-      ),
-    })),
-  );
+  const evaluated = ends.map((row) => ({
+    row,
+    cells: cells.filter(({ after, step }) => after === row.stage && step === null),
+  }));
+  const best = strongestIn(domain, evaluated);
   return (
-    best?.row ??
+    best?.end.row ??
     `has no committed end of a stage that is evaluated in ${domain}: wait for one, or take "stage:NAME"`
   );
 }

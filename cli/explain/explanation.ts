@@ -14,7 +14,7 @@ import { accelerator } from '../../api/contract/names.ts';
 import type { JobSpec, JobSpecInput, PresetSpecInput } from '../../api/contract/spec.ts';
 import { jobSpec } from '../../api/contract/spec.ts';
 import { runnersFor } from '../runners-for.ts';
-import { knownModel, knownRewardModels } from './model.ts';
+import { knownModel, knownRewardModels, knownTeachers } from './model.ts';
 
 export type Explanation = Awaited<ReturnType<typeof explain>>;
 
@@ -25,10 +25,13 @@ export async function explain(posted: JobSpecInput | PresetSpecInput, client: Cl
   const { sizes, positions, missing } = await knownModel(spec, client);
   const { trained, sampled, limits } = lengthsOf(spec, positions);
   const rewardModels = await knownRewardModels(spec, client);
+  const teachers = await knownTeachers(spec, client);
   const needs =
     sizes === undefined
       ? []
-      : accelerator.options.map((kind) => specNeed(spec, sizes, { accelerator: kind, rewardModels }));
+      : accelerator.options.map((kind) =>
+          specNeed(spec, sizes, { accelerator: kind, rewardModels, teachers }),
+        );
   const need = needs.find((one) => one.accelerator === spec.resources.accelerator);
   const runners = client === undefined ? null : await fittingRunners(client, spec, need);
   return {
@@ -41,7 +44,7 @@ export async function explain(posted: JobSpecInput | PresetSpecInput, client: Cl
     lengths: { trained, sampled, limits },
     steps: stepTokens(spec, positions),
     issues: [
-      ...headIssues(spec, sizes, rewardModels),
+      ...headIssues(spec, sizes, { rewardModels, teachers }),
       ...(positions === undefined ? [] : lengthIssues(spec, positions)),
       ...memoryIssues(need, runners ?? []),
     ],

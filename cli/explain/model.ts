@@ -10,6 +10,7 @@ import { ownSizes } from '../../api/contract/memory/spec-need.ts';
 import type { ModelSizes } from '../../api/contract/model-shape.ts';
 import { modelSizes, sizesOfShape } from '../../api/contract/model-shape.ts';
 import type { JobSpec } from '../../api/contract/spec.ts';
+import { teacherKey, teacherReferences } from '../../api/contract/teachers.ts';
 
 export interface KnownModel {
   readonly sizes?: ModelSizes;
@@ -29,8 +30,7 @@ export async function knownModel(spec: JobSpec, client: Client | undefined): Pro
       return {
         missing: `the sizes of checkpoint ${init.checkpoint}: no service answers that could be asked`,
       };
-    const file = await client.checkpointFile(init.checkpoint, 'config.json');
-    return known(parseSizes(await file.text(), init.checkpoint));
+    return known(await sizesOfCheckpoint(client, init.checkpoint));
   } catch (error) {
     return { missing: `the model's sizes: ${(error as Error).message}` };
   }
@@ -44,13 +44,41 @@ export async function knownRewardModels(
   const found = new Map<string, ModelSizes>();
   if (client === undefined) return found;
   for (const id of new Set(rewardModelReferences(spec).map(({ model }) => model)))
-    try {
-      found.set(id, parseSizes(await (await client.checkpointFile(id, 'config.json')).text(), id));
-    } catch {
-      // Said to be not counted, by its name.
-    }
+    await add(found, id, () => sizesOfCheckpoint(client, id));
   return found;
 }
+
+/** Of teachers from outside, by `teacherKey`; which checkpoint of another job teaches is chosen when the job is posted. */
+export async function knownTeachers(
+  spec: JobSpec,
+  client: Client | undefined,
+): Promise<ReadonlyMap<string, ModelSizes>> {
+  const found = new Map<string, ModelSizes>();
+  for (const { teacher, domain } of teacherReferences(spec)) {
+    const key = teacherKey(teacher, domain);
+    if (typeof teacher === 'string') {
+      if (client !== undefined) await add(found, key, () => sizesOfCheckpoint(client, teacher));
+    } else if ('uri' in teacher)
+      await add(found, key, () => parseSizes(readLocal(teacher.uri, 'config.json'), teacher.uri));
+  }
+  return found;
+}
+
+/** Of what cannot be read `explain` says by its name that it is not counted. */
+async function add(
+  found: Map<string, ModelSizes>,
+  key: string,
+  sizes: () => ModelSizes | Promise<ModelSizes>,
+): Promise<void> {
+  try {
+    found.set(key, await sizes());
+  } catch {
+    // Not known.
+  }
+}
+
+const sizesOfCheckpoint = async (client: Client, id: string): Promise<ModelSizes> =>
+  parseSizes(await (await client.checkpointFile(id, 'config.json')).text(), id);
 
 const known = (sizes: ModelSizes): KnownModel => ({ sizes, positions: sizes.maxPositions });
 

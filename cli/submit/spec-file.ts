@@ -1,5 +1,5 @@
 // A job spec in a file: read, checked against the contract before anything is uploaded, and its local references
-// found: `file:PATH` in `data` and relative model and tokenizer directories, both relative to the file.
+// found: `file:PATH` in `data` and relative directories of models, tokenizers and teachers, all relative to the file.
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { issuesOf } from '../../api/contract/issues.ts';
@@ -77,6 +77,7 @@ function withAbsoluteDirectories(posted: unknown, specPath: string): unknown {
   const places = [
     { holder: init, pointer: '/model/init/uri', what: 'model' },
     { holder: field(init, 'tokenizer'), pointer: '/model/init/tokenizer/uri', what: 'tokenizer' },
+    ...teachersIn(posted),
   ];
   for (const { holder, pointer, what } of places) {
     const uri = field(holder, 'uri');
@@ -90,6 +91,27 @@ function withAbsoluteDirectories(posted: unknown, specPath: string): unknown {
   }
   return posted;
 }
+
+/** Of every stage and repair, posted well or not. */
+function teachersIn(posted: unknown) {
+  const stages = [
+    { stage: field(posted, 'stage'), at: '/stage' },
+    ...listOf(field(posted, 'stages')).map((stage, index) => ({ stage, at: `/stages/${index}` })),
+    ...listOf(field(posted, 'gates')).map((gate, index) => ({
+      stage: field(gate, 'repair'),
+      at: `/gates/${index}/repair`,
+    })),
+  ];
+  return stages.flatMap(({ stage, at }) =>
+    listOf(field(stage, 'domains')).map((domain, index) => ({
+      holder: field(domain, 'teacher'),
+      pointer: `${at}/domains/${index}/teacher/uri`,
+      what: 'teacher',
+    })),
+  );
+}
+
+const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
 /** `Qwen/Qwen3-0.6B` is how the hub names a model. */
 const hubHint = (uri: string): string =>

@@ -3,9 +3,12 @@
 import { createHash } from 'node:crypto';
 import { createReadStream, openAsBlob } from 'node:fs';
 import { basename } from 'node:path';
+import { createInterface } from 'node:readline';
 import type { Client } from '../../api/client.ts';
 import { ApiError } from '../../api/client.ts';
 import type { Dataset } from '../../api/contract/dataset.ts';
+import { rowSchemas } from '../../api/contract/task.ts';
+import type { DatasetKind } from '../../api/contract/task.ts';
 import { UserError } from '../user-error.ts';
 import type { LocalData } from './spec-file.ts';
 
@@ -19,12 +22,8 @@ export async function uploadData(
 ): Promise<Map<string, string>> {
   const ids = new Map<string, string>();
   const done = new Map<string, string>();
-  for (const {
-    file,
-    kinds: [kind],
-    pointer,
-    grader,
-  } of data) {
+  for (const { file, kinds, pointer, grader } of data) {
+    const kind = await kindOf(file, kinds);
     const name = await datasetName(file, kind);
     if (!done.has(name)) {
       const query = { name, kind, ...(grader && { grader: JSON.stringify(grader) }) };
@@ -39,6 +38,26 @@ export async function uploadData(
     ids.set(pointer, done.get(name)!);
   }
   return ids;
+}
+
+/** The first that takes the first row: of rows that are only answered, as in distillation, the spec does not say which it is. */
+async function kindOf(file: string, kinds: LocalData['kinds']): Promise<DatasetKind> {
+  if (kinds.length === 1) return kinds[0];
+  const row = await firstRow(file);
+  return kinds.find((kind) => rowSchemas[kind].safeParse(row).success) ?? kinds[0];
+}
+
+/** Undefined where the file is no JSONL: what it is then the service says. */
+async function firstRow(file: string): Promise<unknown> {
+  const input = createReadStream(file);
+  try {
+    for await (const line of createInterface({ input })) return JSON.parse(line);
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+  } finally {
+    input.destroy();
+  }
+  return undefined;
 }
 
 /** What the service says of "the body" is about the file. */

@@ -63,6 +63,12 @@ export function eventLine({ body, attempt }: JobEvent): string | undefined {
           return `evaluation ${pointWords(body)}: ${pathOf(cell)} ${value.toFixed(3)} (95 %: ${intervalWords(cell)}, ${tasks} tasks)`;
         })
         .join('\n');
+    case 'teachers':
+      return `${body.stage}: learns ${body.teachers.map(teacherWords).join(', ')}`;
+    case 'teacher_distance':
+      return `${body.stage}: ${body.domain} is ${body.kl.toFixed(3)} nats a token from ${body.teacher}, limit ${body.at_most}: ${body.result}`;
+    case 'stage_skipped':
+      return `stage ${body.stage_index + 1}, ${body.stage}, skipped: ${body.cause}`;
     case 'checkpoint':
       return `checkpoint ${body.checkpoint} (${body.stage}, step ${body.step})`;
     case 'rewound':
@@ -92,6 +98,10 @@ export function eventLine({ body, attempt }: JobEvent): string | undefined {
 }
 
 type Body<Type extends JobEvent['body']['type']> = Extract<JobEvent['body'], { type: Type }>;
+
+/** `math from stage:math (0.812)` */
+const teacherWords = ({ domain, teacher, score }: Body<'teachers'>['teachers'][number]): string =>
+  `${domain} from ${teacher}${score === null || score === undefined ? '' : ` (${score.toFixed(3)})`}`;
 
 /** `reward_model: 95 pairs trained on, 5 held out; the chosen answer is the longer one in 40 %` */
 function pairsLine({

@@ -4,7 +4,6 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { createApp } from '../../api/app.ts';
 import type { Client } from '../../api/client.ts';
 import type { Problem } from '../../api/contract/problem.ts';
-import { attemptCalls } from '../../runner/supervisor/calls.ts';
 import { openStore } from '../../store/open.ts';
 import { claimOne, registerDatasets, spec, useApi } from './support.ts';
 
@@ -340,28 +339,6 @@ describe('an attempt', () => {
     expect(await client.eventsPage(id)).toEqual(before);
     expect((await client.job(id)).state).toBe('running');
     await client.runner.finish({ ...fence, outcome: { type: 'succeeded' } });
-  });
-
-  test('gets the committed end of a stage of its own job, with all that its files are fetched by', async () => {
-    const client = api.client();
-    await client.createJob(spec({ priority: 45 }));
-    const { runner, claim, fence } = await claimOne(client);
-    const { stageEnd } = attemptCalls(client.runner, runner, claim);
-    await client.runner.checkpoint({ ...fence, checkpoint: commit(fence) });
-    expect(await stageEnd(0)).toBeNull();
-    const end = { ...commit(fence, 2), kind: 'stage_end' as const };
-    const { id } = await client.runner.checkpoint({ ...fence, checkpoint: end });
-    expect(await stageEnd(0)).toEqual({ id, ...end });
-    expect(await stageEnd(1)).toBeNull();
-    const negative = await api.request('POST', '/v1/runner/stage-ends', {
-      json: { ...fence, stage_index: -1 },
-    });
-    expect([negative.status, (await problemOf(negative)).issues?.[0]?.pointer]).toEqual([
-      422,
-      '/stage_index',
-    ]);
-    await client.runner.finish({ ...fence, outcome: { type: 'succeeded' } });
-    await expect(stageEnd(0)).rejects.toMatchObject({ code: 'lease_lost', status: 409 });
   });
 
   test('may name no object but its own', async () => {

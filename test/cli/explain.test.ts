@@ -168,6 +168,68 @@ describe('a preset', () => {
   });
 });
 
+describe('a stage that distils', () => {
+  const evaluate = { suites: [{ name: 'math', data: 'tasks', grader: { type: 'exact' } }] };
+  const small = { ...qwen3, num_hidden_layers: 1 };
+  const path = (teacher: unknown) => {
+    const domains = [{ domain: 'math' }, { domain: 'chat', data: 'talks', teacher }];
+    const distill = { kind: 'distill', steps: 3, max_response: 200, domains };
+    const gate = { after: 'math', require: { metric: 'math.non_thinking.avg@1', at_least: 0.5 } };
+    return specFile(
+      'distil.json',
+      { from: 'hf', uri: modelDirectory('small', small) },
+      {
+        stages: [math, distill],
+        evaluate,
+        gates: [{ ...gate, otherwise: 'distill', repair: { max_response: 150 } }],
+      },
+    );
+  };
+
+  it('is printed with where each of its values comes from, and with the stage that a gate repairs by', async () => {
+    const { stdout } = await runCli([
+      'explain',
+      path({ uri: modelDirectory('qwen', qwen3) }),
+      '--data-dir',
+      dir.path,
+    ]);
+    expect(stdout).toMatch(
+      /^ {2}\* {2}\/stages\/1\/name +"repair-math" +the kind; of a repair, the stage that it repairs$/m,
+    );
+    expect(stdout).toMatch(/^ {5}\/stages\/1\/repairs +"math"$/m);
+    expect(stdout).toMatch(/^ {5}\/stages\/1\/max_response +150$/m);
+    expect(stdout).toMatch(/^ {2}\* {2}\/stages\/1\/steps +20 +our choice, of a repair/m);
+    expect(stdout).toMatch(
+      /^ {2}\* {2}\/stages\/1\/domains\/0\/teacher +"best" +Nemotron-Cascade 2, section 4\.4/m,
+    );
+    expect(stdout).toMatch(/^ {2}\* {2}\/stages\/2\/domains\/0\/data +"tasks" +the stages before it$/m);
+    expect(stdout).toMatch(/^ {5}\/stages\/2\/domains\/1\/teacher\/uri +"/m);
+    expect(stdout).toMatch(
+      /^ {2}\* {2}\/stages\/2\/objective\/ratio\/highest +2 +Nemotron-Cascade 2, Eq\. 2-4$/m,
+    );
+    expect(stdout).toMatch(/^ {2}\/gates\/0\/repair\/max_response +151 tokens +sampled, trained$/m);
+    expect(stdout).toMatch(/^ {2}distill +512 sequences +102400 tokens/m);
+    expect(stdout).toMatch(
+      /^ {2}teachers +2\.\d+ +2\.\d+ +2\.\d+ +\d+ frozen parameters of the largest teacher, F32$/m,
+    );
+  });
+
+  it('says which teacher it cannot count, and refuses one that is a reward model', async () => {
+    const teacher = { from_job: 'job_01234567890123456789012345' };
+    const { code, said } = await explained(path(teacher));
+    expect([code, said.memory[0]!.lines.find(({ name }) => name === 'teachers')?.what]).toEqual([
+      0,
+      expect.stringMatching(
+        /not counted, its size is not known: best of job_01234567890123456789012345, chat$/,
+      ),
+    ]);
+    const scalar = modelDirectory('scalar', { ...small, architectures: ['Qwen3ForSequenceClassification'] });
+    const refused = await explained(path({ uri: scalar }));
+    expect(refused.code).toBe(1);
+    expect(refused.said.issues).toMatchObject([{ pointer: '/stages/1/domains/1/teacher' }]);
+  });
+});
+
 describe('a spec that would be refused', () => {
   it('for its memory is said so where runners are known, and none where none is', async () => {
     const service = (runners: object[]) =>

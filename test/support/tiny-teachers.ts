@@ -22,12 +22,7 @@ export function tinyTeachers(
   runtime: Runtime,
   learner: Learner,
   spec: Pick<ExpandedSpec, 'stages'>,
-  {
-    atOnce = Infinity,
-    ends = () => [],
-    outside = {},
-    opened = () => undefined,
-  }: Partial<TinyTeachers> = {},
+  { atOnce = Infinity, ends = () => [], outside = {}, opened = () => undefined }: Partial<TinyTeachers> = {},
 ): Teachers {
   const endOf = (name: string): Arena | undefined => {
     const index = spec.stages.findIndex((stage) => `stage:${stage.name}` === name);

@@ -23,10 +23,28 @@ export function expandPreset(posted: unknown): { readonly spec: unknown; readonl
     };
   if (!Array.isArray(stages)) return whole;
   const faults = stages.flatMap((stage, index) => stageFault(preset, stage, index));
-  const merged = stages.map((stage: unknown) =>
-    isFields(stage) ? over(stageOf(preset, stage['name'])?.values ?? {}, stage) : stage,
-  );
+  const names = stages.flatMap((stage: unknown) => (isFields(stage) ? [stage['name']] : []));
+  const merged = stages.map((stage: unknown) => {
+    const given = isFields(stage) ? stageOf(preset, stage['name']) : undefined;
+    return isFields(stage) ? withTeachers(over(given?.values ?? {}, stage), given?.teachers, names) : stage;
+  });
   return { spec: { ...posted, stages: merged }, faults };
+}
+
+/** A domain without a teacher gets the preset's, where that is the end of a stage that is posted. */
+function withTeachers(
+  stage: Fields,
+  teachers: PresetStage['teachers'] = [],
+  names: readonly unknown[],
+): Fields {
+  const { domains } = stage;
+  if (teachers.length === 0 || !Array.isArray(domains)) return stage;
+  const taught = domains.map((one: unknown) => {
+    if (!isFields(one) || one['teacher'] !== undefined) return one;
+    const of = teachers.find(({ domain }) => domain === one['domain'])?.stage;
+    return of !== undefined && names.includes(of) ? { ...one, teacher: `stage:${of}` } : one;
+  });
+  return { ...stage, domains: taught };
 }
 
 function stageFault(preset: PresetName, stage: unknown, index: number): Fault[] {
@@ -69,12 +87,24 @@ function merged(given: unknown, posted: unknown): unknown {
 
 /** What of the preset does not run: what there is not here, stages that were not posted, and what those posted lack. */
 export function omittedOf(preset: PresetName, posted: readonly object[]): Omitted[] {
-  const missing = presets[preset].stages.flatMap(({ name, wants = [] }: PresetStage): Omitted[] => {
-    const stage = posted.find((one) => 'name' in one && one.name === name) as Fields | undefined;
-    if (stage === undefined) return [{ name, why: 'not posted: give it data, and what else it needs' }];
-    return wants
-      .filter(({ field }) => stage[field] === undefined)
-      .map(({ field, why }) => ({ name: `${name}/${field}`, why }));
-  });
+  const missing = presets[preset].stages.flatMap(
+    ({ name, wants = [], teachers = [] }: PresetStage): Omitted[] => {
+      const stage = posted.find((one) => 'name' in one && one.name === name) as Fields | undefined;
+      if (stage === undefined) return [{ name, why: 'not posted: give it data, and what else it needs' }];
+      const lacking = wants.filter(({ field }) => stage[field] === undefined);
+      const untaught = teachers.filter(({ domain }) => !isTaught(stage, domain));
+      return [
+        ...lacking.map(({ field, why }) => ({ name: `${name}/${field}`, why })),
+        ...untaught.map(({ domain, why }) => ({ name: `${name}/${domain}`, why })),
+      ];
+    },
+  );
   return [...presets[preset].omitted, ...missing];
 }
+
+/** By a teacher that somebody named, the preset or the poster. */
+const isTaught = ({ domains }: Fields, domain: string): boolean =>
+  Array.isArray(domains) &&
+  domains.some(
+    (one: unknown) => isFields(one) && one['domain'] === domain && (one['teacher'] ?? 'best') !== 'best',
+  );

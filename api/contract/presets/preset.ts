@@ -14,6 +14,17 @@ export interface PresetStage {
   readonly values: StageValues;
   /** Optional fields that the paper's stage has and only the poster can fill, with what is lost without them. */
   readonly wants?: readonly { readonly field: string; readonly why: string }[];
+  /** Of a stage that distils. */
+  readonly teachers?: readonly PresetTeacher[];
+}
+
+/** Who teaches a domain in the paper. */
+interface PresetTeacher {
+  readonly domain: string;
+  /** Whose end it is, where that stage is posted and the domain has no other teacher; without one the poster alone can name it. */
+  readonly stage?: string;
+  /** What is lost where the domain is not among those posted, or has the teacher `best` in its place. */
+  readonly why: string;
 }
 
 /** A stage of the paper, or a part of one, that does not run. */

@@ -24,7 +24,15 @@ export function measureDistances(options: DistillStep, taught: readonly Taught[]
     measured.add(domain);
     const kl = klOf(own);
     const result = kl <= at_most ? 'held' : otherwise === 'fail' ? 'fired' : 'warned';
-    const distance = { type: 'teacher_distance', stage: stage.name, domain, teacher, kl, at_most, result } as const;
+    const distance = {
+      type: 'teacher_distance',
+      stage: stage.name,
+      domain,
+      teacher,
+      kl,
+      at_most,
+      result,
+    } as const;
     host.emit(distance);
     if (result === 'fired') fired.push(distance);
   }

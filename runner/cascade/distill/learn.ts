@@ -3,6 +3,7 @@
 import { sum } from '../mean.ts';
 import { partsOf } from '../objective.ts';
 import type { Answer } from './answers.ts';
+import { divergence } from './divergence.ts';
 import type { Lesson, Pupil, Taught, Teach } from './lesson.ts';
 import type { DistillStep } from './options.ts';
 import { policyGradient } from './policy-gradient.ts';
@@ -46,10 +47,8 @@ export async function learn(options: DistillStep, answers: readonly Answer[]): P
   };
 }
 
-function teachOf({ stage: { objective } }: DistillStep): Teach {
-  if (objective.type === 'policy_gradient') return policyGradient(objective);
-  throw new Error('internal: divergences are not built yet');
-}
+const teachOf = ({ stage: { objective } }: DistillStep): Teach =>
+  objective.type === 'policy_gradient' ? policyGradient(objective) : divergence(objective);
 
 interface Class {
   readonly name: string;

@@ -27,7 +27,7 @@ export interface Lesson extends Pick<Scores, 'meanEntropy' | 'plan'> {
 }
 
 export interface Classroom {
-  readonly learner: Pick<Learner, 'forwardBackward' | 'score'>;
+  readonly learner: Pick<Learner, 'forwardBackward' | 'diverge'>;
   readonly temperature: number;
   /** Seconds of the teacher alone are given to it. */
   readonly teaching: <Result>(work: () => Promise<Result>) => Promise<Result>;

@@ -31,13 +31,14 @@ const tokensOf = (taught: readonly Pick<Taught, 'policy_T'>[]): number =>
 function taughtMetrics(objective: Objective, taught: readonly Taught[]): Metrics {
   return {
     kl: klOf(taught),
-    ...(objective.type === 'policy_gradient'
-      ? gainMetrics(objective, taught)
-      : divergenceMetrics(taught)),
+    ...(objective.type === 'policy_gradient' ? gainMetrics(objective, taught) : divergenceMetrics(taught)),
   };
 }
 
-function gainMetrics(objective: Extract<Objective, { type: 'policy_gradient' }>, taught: readonly Taught[]): Metrics {
+function gainMetrics(
+  objective: Extract<Objective, { type: 'policy_gradient' }>,
+  taught: readonly Taught[],
+): Metrics {
   const tokens = tokensOf(taught);
   const advantages = new Float64Array(tokens);
   let [at, gated, loss] = [0, 0, 0];
@@ -67,7 +68,10 @@ function divergenceMetrics(taught: readonly Taught[]): Metrics {
 }
 
 /** Of the answers as sampled: what they look like, what they are worth where they are graded, and what budgets leave out. */
-export function answeredMetrics(groups_P: readonly AnsweredGroup[], left: ReadonlySet<Answer['rollout']>): Metrics {
+export function answeredMetrics(
+  groups_P: readonly AnsweredGroup[],
+  left: ReadonlySet<Answer['rollout']>,
+): Metrics {
   const judged_P = groups_P.flatMap(({ judged }) => judged ?? []);
   const budgeted = groups_P.some(({ source }) => source.tokenBudget !== undefined);
   return {
@@ -75,7 +79,12 @@ export function answeredMetrics(groups_P: readonly AnsweredGroup[], left: Readon
       ? rolloutMetrics(judged_P)
       : domainMetrics(groups_P, (some) => answerMetrics(some.flatMap(({ rollouts_G }) => rollouts_G)))),
     ...(budgeted
-      ? domainMetrics(groups_P, (some) => leftOutMetrics(some.flatMap(({ rollouts_G }) => rollouts_G), left))
+      ? domainMetrics(groups_P, (some) =>
+          leftOutMetrics(
+            some.flatMap(({ rollouts_G }) => rollouts_G),
+            left,
+          ),
+        )
       : {}),
   };
 }
@@ -86,7 +95,8 @@ function leftOutMetrics(
   left: ReadonlySet<Answer['rollout']>,
 ): Metrics {
   const out = rollouts.filter((rollout) => left.has(rollout));
-  const tokens = (some: readonly Answer['rollout'][]): number => sum(some.map(({ response }) => response.length));
+  const tokens = (some: readonly Answer['rollout'][]): number =>
+    sum(some.map(({ response }) => response.length));
   return {
     left_out_answers: out.length / rollouts.length,
     left_out_tokens: tokens(out) / tokens(rollouts),
@@ -123,7 +133,8 @@ export function distilledModes(
       ? modeMetrics(judged_P)
       : metricsByMode(groups_P, (some) => answerMetrics(some.flatMap(({ rollouts_G }) => rollouts_G)));
   if (answered === undefined) return undefined;
-  const lessons = taught.length === 0 ? undefined : metricsByMode(taught, (some) => taughtMetrics(objective, some));
+  const lessons =
+    taught.length === 0 ? undefined : metricsByMode(taught, (some) => taughtMetrics(objective, some));
   return Object.fromEntries(
     Object.entries(answered).map(([mode, metrics]) => [
       mode,

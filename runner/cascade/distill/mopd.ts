@@ -33,7 +33,8 @@ export function tokenGain(
   reward: number,
 ): TokenGain {
   const rho = Math.exp(train - sampler);
-  const gated = !(rho >= lowest && rho <= highest);
+  // What is no number is not outside: it must reach the gradient, where it is found.
+  const gated = rho < lowest || rho > highest;
   const advantage = clamp(teacher - train, -clip, clip) + reward_weight * reward;
   if (gated && outside === 'drop') return { advantage, gated, gain: 0 };
   return { advantage, gated, gain: clamp(rho, lowest, highest) * advantage };

@@ -1,10 +1,9 @@
 // Learning from a teacher by what it says of the sampled tokens alone: it scores the answers once, then one forward and one backward
 // of the policy, whose weights are of that very forward (mopd.ts).
-import type { Scores } from '../../engine/learner/token-scores.ts';
-import type { WeightedSequence } from '../../engine/learner/micro-batches.ts';
+import type { Weigh } from '../../engine/learner/token-scores.ts';
 import { weightedSequence } from '../objective.ts';
 import { checkTeacher, ofResponse } from './lesson.ts';
-import type { Classroom, Pupil, Taught, Teach } from './lesson.ts';
+import type { Pupil, Taught, Teach } from './lesson.ts';
 import { tokenGain } from './mopd.ts';
 import type { PolicyGradient, TokenGain } from './mopd.ts';
 
@@ -20,7 +19,7 @@ export const policyGradient =
       const t = at - pupil.rollout.prompt.length;
       return gainOf(objective, pupil, t, train, teacher_N[i]![t]!).gain / pupil.parts;
     };
-    const scores = await weighedPass(learner, sequences, { temperature, weigh });
+    const scores = await learner.forwardBackward(sequences, { temperature, weigh });
     const taught = pupils.map((pupil, i) => ({
       ...pupil,
       teacher_T: teacher_N[i]!,
@@ -29,27 +28,14 @@ export const policyGradient =
     return { ...scores, taught };
   };
 
-const gainOf = (objective: PolicyGradient, pupil: Pupil, t: number, train: number, teacher: number): TokenGain =>
-  tokenGain(objective, { train, sampler: pupil.rollout.logProbs[t]!, teacher }, pupil.reward);
+const gainOf = (
+  objective: PolicyGradient,
+  pupil: Pupil,
+  t: number,
+  train: number,
+  teacher: number,
+): TokenGain => tokenGain(objective, { train, sampler: pupil.rollout.logProbs[t]!, teacher }, pupil.reward);
 
 /** Of token `t` of the response, as it was learnt from. */
 export const gainAt = (objective: PolicyGradient, taught: Taught, t: number): TokenGain =>
   gainOf(objective, taught, t, taught.policy_T[t]!, taught.teacher_T[t]!);
-
-/** The ascent weight of token `at` of sequence `i`, given its log-probability. */
-type Weigh = (i: number, at: number, logProb: number) => number;
-
-/** Forward and backward with weights that depend on the forward. */
-async function weighedPass(
-  learner: Classroom['learner'],
-  sequences: readonly WeightedSequence[],
-  { temperature, weigh }: { readonly temperature: number; readonly weigh: Weigh },
-): Promise<Scores> {
-  const { logProbs } = await learner.score(sequences, { temperature });
-  const weighed = sequences.map(({ weights_T, scoredFrom = 0, ...sequence }, i) => ({
-    ...sequence,
-    scoredFrom,
-    weights_T: weights_T.map((_, at) => (at < scoredFrom ? 0 : weigh(i, at, logProbs[i]![at]!))),
-  }));
-  return await learner.forwardBackward(weighed, { temperature });
-}

@@ -27,7 +27,8 @@ export class TeacherPool {
 
   async #opened(name: string): Promise<Scorer> {
     const known = this.#open.get(name);
-    if (known === undefined && this.#open.size >= this.#host.atOnce) this.#end([...this.#open.keys()].at(-1)!);
+    if (known === undefined && this.#open.size >= this.#host.atOnce)
+      this.#end([...this.#open.keys()].at(-1)!);
     const scorer = known ?? (await this.#host.open(name));
     this.#open.delete(name);
     this.#open.set(name, scorer);

@@ -212,6 +212,11 @@ export class Learner implements Disposable {
     return { ...report, overflowed: this.#lossScale.observe(report.gradNorm) === 'skip' };
   }
 
+  /** The gradients so far are nothing to learn from: the next that come begin anew. */
+  dropGradients(): void {
+    this.#passes.hasGradients = false;
+  }
+
   async resetMoments(): Promise<void> {
     await this.#optimizer.resetMoments();
   }

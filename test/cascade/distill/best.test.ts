@@ -25,7 +25,9 @@ describe('bestOf', () => {
 
   it('is never the initial model, nor one of another domain', () => {
     const other = cell(0.9, { domain: 'code' });
-    expect(bestOf('math', [after('initial', cell(1)), after('a', cell(0)), after('b', other)])?.stage).toBe('a');
+    expect(bestOf('math', [after('initial', cell(1)), after('a', cell(0)), after('b', other)])?.stage).toBe(
+      'a',
+    );
     expect(bestOf('math', [after('initial', cell(1)), after('b', other)])).toBeUndefined();
   });
 
@@ -35,8 +37,20 @@ describe('bestOf', () => {
       cell(100 * share, { suite: 'ioi', metric: 'points' }),
       cell(share, { suite: 'ioi', metric: 'points_share' }),
     ];
-    const first = after('a', cell(0.5), cell(0.9, { metric: 'pass@4' }), cell(0.75, thinking), ...points(0.25));
-    const second = after('b', cell(0.5), cell(0.1, { metric: 'pass@4' }), cell(0.5, thinking), ...points(0.51));
+    const first = after(
+      'a',
+      cell(0.5),
+      cell(0.9, { metric: 'pass@4' }),
+      cell(0.75, thinking),
+      ...points(0.25),
+    );
+    const second = after(
+      'b',
+      cell(0.5),
+      cell(0.1, { metric: 'pass@4' }),
+      cell(0.5, thinking),
+      ...points(0.51),
+    );
     // (0.5 + 0.75 + 0.25) / 3 = 0.5 against (0.5 + 0.5 + 0.51) / 3 = 0.503.
     expect(bestOf('math', [first])?.score).toBeCloseTo(0.5, 12);
     expect(bestOf('math', [first, second])?.stage).toBe('b');

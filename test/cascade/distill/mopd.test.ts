@@ -51,6 +51,10 @@ describe('tokenGain', () => {
     expect(tokenGain(objective({ reward_weight: 1 }), logs(0.75, 0.25, 0.5), 3)).toMatchObject({ gain: 0 });
   });
 
+  it('hides nothing that is no number', () => {
+    expect(tokenGain(objective(), { train: NaN, sampler: -1, teacher: -1 }, 0).gain).toBeNaN();
+  });
+
   it('has the bounds that the stage gives', () => {
     const narrow = objective({ ratio: { lowest: 1, highest: 1 } });
     expect(tokenGain(narrow, logs(0.25, 0.25, 0.5), 0).gain).toBeCloseTo(Math.LN2, 12);

@@ -17,7 +17,11 @@ let runtime: Runtime;
 let outside: Record<string, Arena>;
 beforeAll(async () => {
   runtime = createRuntime();
-  outside = { '/models/a': await initial(11), '/models/b': await initial(12), '/models/c': await initial(13) };
+  outside = {
+    '/models/a': await initial(11),
+    '/models/b': await initial(12),
+    '/models/c': await initial(13),
+  };
 });
 afterAll(() => {
   expect(runtime.stats()).toEqual({ sessions: 0, tensors: 0, bindings: 0 });
@@ -57,8 +61,7 @@ const samplesOf = ({ samples }: RecordedRun) => samples.filter(({ stage }) => st
 const said = <Type extends Entry['type']>({ entries }: RecordedRun, type: Type) =>
   entries.filter((entry): entry is Extract<Entry, { type: Type }> => entry.type === type);
 /** Where the stage begins. */
-const beforeOf = ({ snapshots }: RecordedRun) =>
-  snapshots.findLast(({ point }) => point.stageIndex === 1)!;
+const beforeOf = ({ snapshots }: RecordedRun) => snapshots.findLast(({ point }) => point.stageIndex === 1)!;
 const withinOf = ({ snapshots }: RecordedRun) =>
   snapshots.filter(({ point, kind }) => point.stageIndex === 2 && kind === 'step');
 
@@ -116,7 +119,9 @@ describe('resumed within its stage, distillation goes on bit for bit', () => {
   });
 
   it('with two teachers in one batch, modes and halves', async () => {
-    const whole = await expectExactResume(tinyDistillSpec({ domains: two, distill: { prompts_per_step: 8 } }));
+    const whole = await expectExactResume(
+      tinyDistillSpec({ domains: two, distill: { prompts_per_step: 8 } }),
+    );
     for (const { step, mode, modes, metrics } of stepsOf(whole)) {
       expect(mode).toBe('half_half');
       // Of eight prompts six are of math, three in each mode, and two of code: two answers each.
@@ -149,6 +154,20 @@ describe('resumed within its stage, distillation goes on bit for bit', () => {
     );
     expect(stepsOf(plain)[0]!.metrics).not.toHaveProperty('reward');
     expect(plain.final.weights).not.toEqual(whole.final.weights);
+  });
+
+  it.each([
+    ['the reverse KL of whole distributions', { beta: 1 }],
+    ['a Jensen-Shannon divergence of the likeliest words', { beta: 0.3, top_k: 4 }],
+  ])('with %s', async (_, form) => {
+    const objective = { type: 'divergence', ...form };
+    const spec = tinyDistillSpec({ domains: two, distill: { prompts_per_step: 8, objective } });
+    const whole = await expectExactResume(spec);
+    for (const { metrics } of stepsOf(whole)) {
+      expect(metrics['divergence']).toBeGreaterThan(0);
+      expect(metrics['kl']).toBeTypeOf('number');
+      expect(metrics).not.toHaveProperty('gated');
+    }
   });
 
   it('is refused by name where what it carries is not the stage’s', async () => {
@@ -195,7 +214,8 @@ describe('teachers', () => {
 
   it('that give no numbers are named, and the policy is not blamed', async () => {
     // Finite, each of them; what is computed of them is not.
-    const broken = outside['/models/a']!.slice().fill(3e38);
+    const broken = outside['/models/a']!.slice();
+    broken.fill(3e38, broken.length / 2);
     const run = record(tinyDistillSpec({ domains: two }), {
       teachers: { outside: { ...outside, '/models/a': broken } },
     });
@@ -208,7 +228,13 @@ describe('a policy that is its own teacher', () => {
 
   it.each([
     ['one', [{ domain: 'math', ...itself }]],
-    ['several domains', [{ domain: 'math', ...itself }, { domain: 'code', ...itself, data: codeData }]],
+    [
+      'several domains',
+      [
+        { domain: 'math', ...itself },
+        { domain: 'code', ...itself, data: codeData },
+      ],
+    ],
   ])('has nothing to learn, of %s: no weight, no loss, no step of the optimizer', async (_, domains) => {
     const run = await record(tinyDistillSpec({ domains }));
     for (const step of stepsOf(run)) {
@@ -227,22 +253,40 @@ describe('a policy that is its own teacher', () => {
     );
   });
 
+  it.each([0, 0.5, 1])('has no divergence of beta %s, and nothing to learn of it', async (beta) => {
+    const objective = { type: 'divergence', beta };
+    const run = await record(
+      tinyDistillSpec({ domains: [{ domain: 'math', ...itself }], distill: { objective } }),
+    );
+    for (const step of stepsOf(run))
+      expect(step).toMatchObject({ type: 'step_skipped', metrics: { divergence: 0, loss: 0, kl: 0 } });
+    expect(stepsOf(run)).toHaveLength(3);
+    expect(run.final.weights).toEqual(beforeOf(run).state.weights);
+  });
+
   it('learns from rewards alone, where they are mixed in', async () => {
     const domains = [{ domain: 'math', ...itself, grader: { type: 'prefix' } }];
     const objective = { type: 'policy_gradient', reward_weight: 1 };
-    const run = await record(tinyDistillSpec({ domains, distill: { rollouts: 8, temperature: 1.5, objective } }));
+    const run = await record(
+      tinyDistillSpec({ domains, distill: { rollouts: 8, temperature: 1.5, objective } }),
+    );
     expect(stepsOf(run).some(({ type }) => type === 'step')).toBe(true);
     expect(run.final.weights).not.toEqual(beforeOf(run).state.weights);
   });
 });
 
 describe('a policy that has forgotten', () => {
-  it('comes nearer to the teacher that has not', async () => {
+  it.each([
+    { type: 'policy_gradient' },
+    { type: 'divergence', beta: 1 },
+    { type: 'divergence', beta: 0 },
+    { type: 'divergence', beta: 0.5, top_k: 5 },
+  ])('comes nearer to the teacher that has not, by $type $beta', async (objective) => {
     // The teacher knows sums; after it rewards for long enough to spoil: the other stage is short and violent.
     const spec = tinyDistillSpec({
       sftSteps: 40,
       domains: [{ domain: 'math', teacher: 'stage:sft' }],
-      distill: { steps: 30, lr: 3e-3, prompts_per_step: 16, rollouts: 4 },
+      distill: { steps: 30, lr: 3e-3, prompts_per_step: 16, rollouts: 4, objective },
     });
     const [sft, math, distill] = spec.stages as [object, object, object];
     const run = await record({
@@ -256,7 +300,7 @@ describe('a policy that has forgotten', () => {
     expect(late).toBeLessThan(kls[0]! / 4);
     for (const { metrics } of stepsOf(run)) {
       expect(metrics['gap_max']).toBeLessThan(1e-4);
-      expect(metrics['gated']).toBe(0);
+      if (objective.type === 'policy_gradient') expect(metrics['gated']).toBe(0);
     }
   });
 });
@@ -287,11 +331,14 @@ describe('budgets and filters', () => {
 
   it('skip a batch all of whose answers are truncated and filtered', async () => {
     const distill = { max_response: 1, temperature: 0.001, overlong: 'filter' };
-    const run = await record(tinyDistillSpec({ distill }));
+    const run = await record(tinyDistillSpec({ sftSteps: 40, distill }));
     const steps = stepsOf(run);
     expect(steps.every(({ metrics }) => metrics['truncated'] === 1)).toBe(true);
     for (const step of steps)
-      expect(step).toMatchObject({ type: 'step_skipped', cause: 'no answer of this batch has a token to learn from' });
+      expect(step).toMatchObject({
+        type: 'step_skipped',
+        cause: 'no answer of this batch has a token to learn from',
+      });
     expect(run.final.weights).toEqual(beforeOf(run).state.weights);
     expect(said(run, 'teacher_distance')).toEqual([]);
   });

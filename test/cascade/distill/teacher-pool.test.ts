@@ -20,7 +20,8 @@ function counted(atOnce: number) {
   return { host, open, opened, most: () => most };
 }
 
-const named = (scorer: Scorer): Promise<string> => Promise.resolve((scorer as unknown as { name: string }).name);
+const named = (scorer: Scorer): Promise<string> =>
+  Promise.resolve((scorer as unknown as { name: string }).name);
 
 it.each([1, 2, 3, 9])('gives the one asked for, with no more than %i open', async (atOnce) => {
   const { host, open, most } = counted(atOnce);
@@ -38,8 +39,7 @@ it('opens each once where there is room for all, and few anew where there is not
   const rounds = async (atOnce: number): Promise<number> => {
     const { host, opened } = counted(atOnce);
     const pool = new TeacherPool(host, ['a', 'b', 'c']);
-    for (let step = 0; step < 4; step += 1)
-      for (const name of pool.names) await pool.use(name, named);
+    for (let step = 0; step < 4; step += 1) for (const name of pool.names) await pool.use(name, named);
     pool.close();
     return opened.length;
   };

@@ -56,6 +56,32 @@ describe('readSpecFile', () => {
     expect(replaced).toMatchObject({ stages: [{ name: 'math', data: 'ds_1' }, { name: 'sft-1' }] });
   });
 
+  it('makes directories of teachers absolute, in stages and repairs, and names those that are not there', () => {
+    const taught = (uri: string) => ({ domains: [{ domain: 'x', data: 'known', teacher: { uri } }] });
+    const gate = (uri: string) => ({
+      after: 'math',
+      require: { metric: 's.non_thinking.avg@1', at_least: 0.5 },
+      otherwise: 'distill',
+      repair: taught(uri),
+    });
+    const math = { kind: 'math', data: 'known', steps: 1 };
+    const posted = (uri: string, repair: string) =>
+      spec({ stages: [math, { kind: 'distill', steps: 1, ...taught(uri) }], gates: [gate(repair)] });
+    const { spec: read } = readSpecFile(write(posted('./model', 's3://models/x')));
+    const absolute = { teacher: { uri: join(dir.path, 'model') } };
+    expect(read).toMatchObject({
+      stages: [{}, { domains: [absolute] }],
+      gates: [{ repair: { domains: [{ teacher: { uri: 's3://models/x' } }] } }],
+    });
+    const stage = { kind: 'distill', steps: 1, ...taught('model') };
+    expect(readSpecFile(write(spec({ type: 'distill', stages: undefined, stage }))).spec).toMatchObject({
+      stage: { domains: [absolute] },
+    });
+    expect(() => readSpecFile(write(posted('./model', './none')))).toThrow(
+      '/gates/0/repair/domains/0/teacher/uri: there is no teacher directory',
+    );
+  });
+
   it.each(['s3://models/x', 'file:///models/x', '/models/x', 'https://host/x'])(
     'leaves %s as it is',
     (uri) => {

@@ -178,6 +178,40 @@ describe('a gate', () => {
   });
 });
 
+describe('distillation', () => {
+  it('says who teaches what, and by which score the best was chosen', () => {
+    const teachers = [
+      { domain: 'math', teacher: 'stage:math', score: 0.8125 },
+      { domain: 'chat', teacher: 's3://models/chat' },
+      { domain: 'code', teacher: 'ckpt_1', score: null },
+    ];
+    expect(lineOf({ type: 'teachers', stage: 'distill', teachers })).toBe(
+      'distill: learns math from stage:math (0.813), chat from s3://models/chat, code from ckpt_1',
+    );
+  });
+
+  it('says how far from a teacher it begins, and which stage does not run', () => {
+    const distance = {
+      domain: 'math',
+      teacher: 'stage:math',
+      kl: 0.21,
+      at_most: 0.15,
+      result: 'warned',
+    } as const;
+    expect(lineOf({ type: 'teacher_distance', stage: 'distill', ...distance })).toBe(
+      'distill: math is 0.210 nats a token from stage:math, limit 0.15: warned',
+    );
+    expect(
+      lineOf({
+        type: 'stage_skipped',
+        stage: 'repair-math',
+        stage_index: 2,
+        cause: 'no gate after math fired',
+      }),
+    ).toBe('stage 3, repair-math, skipped: no gate after math fired');
+  });
+});
+
 describe('what is computed with', () => {
   it('is a line, with the reason where products are not of 16 bits', () => {
     const cpu = {

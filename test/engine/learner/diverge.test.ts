@@ -93,13 +93,16 @@ type Exact = ReadonlyMap<string, { readonly data: Float64Array }>;
 const exact = (weights: Weights): Exact =>
   new Map([...weights].map(([name, { data }]) => [name, { data: Float64Array.from(data) }]));
 
-/** Distance of every scored token, by sequence; teacher's logits are of the float64 reference, too. */
+const teacherLogits = batch.map(({ tokens_T }) =>
+  reference(teacherConfig, teacherWeights).logits([...tokens_T]),
+);
+
+/** Distance of every scored token, by sequence; the teacher's logits are of the float64 reference, too. */
 function distances(student: Float64Decoder, form: Omit<DivergenceOptions, 'temperature'>): number[][] {
-  const teacher = reference(teacherConfig, teacherWeights);
-  return batch.map(({ tokens_T, scoredFrom = 0 }) => {
-    const [own, its] = [student, teacher].map((model) => model.logits([...tokens_T]));
+  return batch.map(({ tokens_T, scoredFrom = 0 }, i) => {
+    const [own, its] = [student.logits([...tokens_T]), teacherLogits[i]!];
     return [...tokens_T].map((_, t) =>
-      t < Math.max(1, scoredFrom) ? 0 : float64Divergence(own![t - 1]!, its![t - 1]!, temperature, form),
+      t < Math.max(1, scoredFrom) ? 0 : float64Divergence(own[t - 1]!, its[t - 1]!, temperature, form),
     );
   });
 }

@@ -125,6 +125,17 @@ export function learnerCases(make: () => Runtime): void {
         expect(relativeDistance(found[key].get(name)!, values), `${key} of ${name}`).toBeLessThan(tolerance);
   }
 
+  interface Found {
+    readonly values: ArrayLike<number>;
+    readonly gradients: ReadonlyMap<string, Float32Array>;
+  }
+
+  function expectSame(found: Found, expected: Found): void {
+    expect(relativeDistance(found.values, expected.values)).toBeLessThan(tolerance);
+    for (const [name, gradient] of expected.gradients)
+      expect(relativeDistance(found.gradients.get(name)!, gradient), name).toBeLessThan(tolerance);
+  }
+
   test.each(models)('%s: trains as on the CPU', async (_, config, options) => {
     expectAlike(await train(both.runtime, config, options), await train(both.cpu, config, options));
   });
@@ -153,6 +164,44 @@ export function learnerCases(make: () => Runtime): void {
     expect(relativeDistance(await of(both.runtime), await of(both.cpu))).toBeLessThan(tolerance);
   });
 
+  test('weights from the log-probabilities of this forward: learns as on the CPU', async () => {
+    const weigh = (i: number, t: number, logProb: number): number =>
+      (Math.sin(i + t) * Math.exp(logProb / 4)) / 50;
+    const of = (one: Runtime) =>
+      withLearner(one, smallConfig, {}, async (learner) => {
+        const { logProbs } = await learner.forwardBackward(batch, { temperature: 0.8, weigh });
+        return {
+          values: logProbs.flatMap((row) => [...row]),
+          gradients: copies(await learner.namedGradients()),
+        };
+      });
+    expectSame(await of(both.runtime), await of(both.cpu));
+  });
+
+  test.each([{ beta: 0 }, { beta: 0.5 }, { beta: 1, topK: 5 }])(
+    'whole distributions beside a wider teacher, beta $beta, top $topK: as on the CPU',
+    async (form) => {
+      const wider = { ...smallConfig, hiddenSize: 40, headSize: 16, qkNorm: true, tieWordEmbeddings: true };
+      const shares = batch.map((one) => ({ ...one, weights_T: one.weights_T.map(Math.abs) }));
+      const of = async (one: Runtime) => {
+        const teacher = await Scorer.create(one, wider, livelyWeights(wider, 8));
+        try {
+          return await withLearner(one, smallConfig, {}, async (learner) => {
+            const found = await learner.diverge(shares, teacher, { temperature: 0.8, ...form });
+            const { divergences, teacherLogProbs, logProbs } = found;
+            return {
+              values: [divergences, teacherLogProbs, logProbs].flat().flatMap((row) => [...row]),
+              gradients: copies(await learner.namedGradients()),
+            };
+          });
+        } finally {
+          teacher[Symbol.dispose]();
+        }
+      };
+      expectSame(await of(both.runtime), await of(both.cpu));
+    },
+  );
+
   test('a scalar head values and learns as on the CPU', async () => {
     const config = { ...smallConfig, scalarHead: true };
     const sequences = batch.map(({ tokens_T }) => tokens_T);
@@ -162,10 +211,7 @@ export function learnerCases(make: () => Runtime): void {
         const { values_N: values } = await learner.valuesBackward(sequences, cotangents);
         return { values, gradients: copies(await learner.namedGradients()) };
       });
-    const [found, expected] = [await of(both.runtime), await of(both.cpu)];
-    expect(relativeDistance(found.values, expected.values)).toBeLessThan(tolerance);
-    for (const [name, gradient] of expected.gradients)
-      expect(relativeDistance(found.gradients.get(name)!, gradient), name).toBeLessThan(tolerance);
+    expectSame(await of(both.runtime), await of(both.cpu));
   });
 
   describe('states', () => {

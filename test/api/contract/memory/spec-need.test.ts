@@ -4,6 +4,7 @@ import { filledSpec } from '../../../../api/contract/expand.ts';
 import { issuesOf } from '../../../../api/contract/issues.ts';
 import { adapterCount, parameterCount } from '../../../../api/contract/memory/parameters.ts';
 import { ownSizes, specNeed } from '../../../../api/contract/memory/spec-need.ts';
+import type { SpecNeedOptions } from '../../../../api/contract/memory/spec-need.ts';
 import type { ModelSizes } from '../../../../api/contract/model-shape.ts';
 import type { JobSpec } from '../../../../api/contract/spec.ts';
 import { jobSpec } from '../../../../api/contract/spec.ts';
@@ -28,7 +29,9 @@ const posted = (tuning?: object) => ({
 
 /** Lines by name. */
 const linesOf = (spec: JobSpec, rewardModels: ReadonlyMap<string, ModelSizes> = new Map()) =>
-  new Map(specNeed(spec, ownSizes(spec)!, { rewardModels }).lines.map((line) => [line.name, line]));
+  linesWith(spec, { rewardModels });
+const linesWith = (spec: JobSpec, known: SpecNeedOptions) =>
+  new Map(specNeed(spec, ownSizes(spec)!, known).lines.map((line) => [line.name, line]));
 
 describe('what is frozen beside the model', () => {
   const [first, second] = ['ckpt_00000000000000000001', 'ckpt_00000000000000000002'] as const;
@@ -56,6 +59,71 @@ describe('what is frozen beside the model', () => {
     });
     const both = new Map([first, second].map((id) => [id, sizes]));
     expect(linesOf(spec, both).get('reward_models')?.bytes).toBe(8 * parameters);
+  });
+});
+
+describe('teachers', () => {
+  const math = { kind: 'math', data: 'a', steps: 1, max_response: 64 };
+  const evaluate = { suites: [{ name: 'math', data: 'a', grader: { type: 'exact' } }] };
+  const outside = 'ckpt_00000000000000000003';
+  const distil = (domains?: object[]) => ({
+    kind: 'distill',
+    steps: 1,
+    max_response: 100,
+    ...(domains && { domains }),
+  });
+  const cascade = (...stages: object[]) => jobSpec.parse({ ...posted(), stages, evaluate });
+  const taught = (...teachers: unknown[]) =>
+    distil(teachers.map((teacher, index) => ({ domain: `d${index}`, data: 'a', teacher })));
+
+  it('of the job itself have the sizes of the model, one at a time, also in a repair', () => {
+    const own = cascade(math, distil());
+    const parameters = parameterCount(ownSizes(own)!);
+    const line = {
+      name: 'teachers',
+      bytes: 4 * parameters,
+      what: `${parameters} frozen parameters of the largest teacher, F32`,
+    };
+    expect(linesOf(own).get('teachers')).toEqual(line);
+    const require = { metric: 'math.non_thinking.avg@1', at_least: 0.5 };
+    const gates = [{ after: 'math', require, otherwise: 'distill', repair: { max_response: 99 } }];
+    const repaired = jobSpec.parse({ ...posted(), stages: [math], evaluate, gates });
+    expect(linesOf(repaired).get('teachers')).toEqual(line);
+    expect(linesOf(cascade(math)).has('teachers')).toBe(false);
+  });
+
+  it('from outside count as the largest that is known; the others are named', () => {
+    const spec = cascade(math, taught('stage:math', outside, { uri: '/models/b' }));
+    const large = { ...ownSizes(spec)!, layers: 8 };
+    const parameters = parameterCount(large);
+    expect(linesWith(spec, { teachers: new Map([[outside, large]]) }).get('teachers')).toEqual({
+      name: 'teachers',
+      bytes: 4 * parameters,
+      what: `${parameters} frozen parameters of the largest teacher, F32; not counted, its size is not known: /models/b`,
+    });
+    const unknown = linesOf(cascade(math, taught(outside, outside))).get('teachers');
+    expect(unknown).toEqual({
+      name: 'teachers',
+      bytes: 0,
+      what: `not counted, its size is not known: ${outside}`,
+    });
+  });
+
+  it('take the place of a reference, beside which they are never held', () => {
+    const spec = cascade({ ...math, kl: 0.01 }, taught('stage:math', outside));
+    const reference = 4 * parameterCount(ownSizes(spec)!);
+    const large = { ...ownSizes(spec)!, layers: 8 };
+    const teachers = new Map([[outside, large]]);
+    const lines = linesWith(spec, { teachers });
+    expect(lines.get('reference')?.bytes).toBe(reference);
+    expect(lines.get('teachers')).toMatchObject({ bytes: 4 * parameterCount(large) - reference });
+    expect(lines.get('teachers')?.what).toMatch(/less the reference/);
+    expect(linesOf(spec).get('teachers')?.bytes).toBe(0);
+  });
+
+  it('score answers of the length that the stage trains', () => {
+    const need = (stage: object) => linesOf(cascade(math, stage)).get('block_inputs')!.bytes;
+    expect(need(distil())).toBeGreaterThan(need({ ...math, name: 'other' }));
   });
 });
 

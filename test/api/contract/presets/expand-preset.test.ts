@@ -1,6 +1,7 @@
 // Presets: what a posted spec with one becomes, whose word counts, and what is refused. The published numbers are compared with the
 // tables in presets.test.ts.
 import { describe, expect, it, test } from 'vitest';
+import { defaultsOf } from '../../../../api/contract/default-sources.ts';
 import { dataReferences, filledSpec } from '../../../../api/contract/expand.ts';
 import { issuesOf } from '../../../../api/contract/issues.ts';
 import { expandPreset } from '../../../../api/contract/presets/expand-preset.ts';
@@ -212,10 +213,16 @@ test.each(Object.entries(presets))('%s as a whole is a spec', (preset, { stages 
         { domain: 'structure', data: 'b', grader: { type: 'exact' } },
       ],
     },
+    distill: {
+      domains: [
+        { domain: 'math', data: 'sums' },
+        { domain: 'science', teacher: 'stage:multi-domain' },
+      ],
+    },
   };
   const all = stages.map(({ name, values }) => ({
     name,
-    ...(values.kind === 'multi_domain' ? {} : { data: 'rows' }),
+    ...(['multi_domain', 'distill'].includes(values.kind) ? {} : { data: 'rows' }),
     ...extra[values.kind],
   }));
   const spec = expanded(all.toReversed(), { preset });
@@ -224,12 +231,82 @@ test.each(Object.entries(presets))('%s as a whole is a spec', (preset, { stages 
   for (const [index, { values }] of stages.entries()) expect(spec.stages[index]).toMatchObject(values);
 });
 
+describe('the distillation of nemotron-cascade-2', () => {
+  const preset = 'nemotron-cascade-2';
+  const science = { domain: 'science', data: 'b', grader: { type: 'exact' } };
+  const structure = { ...science, domain: 'structure' };
+  const stages = [
+    { name: 'sft', data: 'rows' },
+    { name: 'instruction', data: 'constraints' },
+    { name: 'multi-domain', domains: [science, structure] },
+    { name: 'rlhf', data: 'talks', grader: { type: 'preference', model: 'ckpt_00000000000000000001' } },
+  ];
+  const chat = { domain: 'chat', data: 'talks', teacher: { from_job: 'job_00000000000000000001' } };
+  const evaluate = {
+    suites: ['instruction', 'science', 'structure', 'math'].map((name) => ({
+      name,
+      data: 'rows',
+      grader: { type: 'exact' },
+    })),
+  };
+  const distilled = (domains: object[] | undefined, others: object[] = stages) =>
+    expanded([{ name: 'distill', ...(domains && { domains }) }, ...others], { preset, evaluate });
+  const omittedIn = ({ omitted }: ReturnType<typeof distilled>) =>
+    omitted!.map(({ name }) => name).filter((name) => name.startsWith('distill'));
+
+  it('stands between multi-domain and rlhf, with the best of each domain where nobody names a teacher', () => {
+    const spec = distilled(undefined);
+    expect(spec.stages.map(({ name }) => name)).toEqual([
+      'sft',
+      'instruction',
+      'multi-domain',
+      'distill',
+      'rlhf',
+    ]);
+    expect(spec.stages[3]).toMatchObject({
+      lr: 3e-6,
+      steps: 52,
+      prompts_per_step: 128,
+      rollouts: 4,
+      warmup_steps: 30,
+      max_response: 98_304,
+      objective: { type: 'policy_gradient', ratio: { lowest: 0.5, highest: 2, outside: 'drop' } },
+      domains: ['instruction', 'science', 'structure'].map((domain) => ({ domain, teacher: 'best' })),
+    });
+    expect(omittedIn(spec)).toEqual(['distill/math', 'distill/chat']);
+  });
+
+  it('has the end of sft as the teacher of math, and what was posted for chat', () => {
+    const domains = [{ domain: 'math', data: 'sums' }, chat, { domain: 'science', weight: 2 }];
+    const spec = distilled(domains);
+    expect(spec.stages[3]).toMatchObject({
+      domains: [{ teacher: 'stage:sft' }, { teacher: { take: 'best' } }, { data: 'b', teacher: 'best' }],
+    });
+    expect(omittedIn(spec)).toEqual([]);
+    const { omitted: _, ...rest } = spec;
+    const given = posted([{ name: 'distill', domains }, ...stages], { preset, evaluate });
+    const sources = new Map(defaultsOf(given, rest).map(({ pointer, source }) => [pointer, source]));
+    expect(sources.get('/stages/3/domains/0/teacher')).toMatch(/^nemotron-cascade-2: .*section 4\.4/);
+    expect(sources.get('/stages/3/domains/2/teacher')).toMatch(/^Nemotron-Cascade 2, section 4\.4/);
+  });
+
+  it('names no stage that is not posted: what is lost then is listed, unless the poster names a teacher', () => {
+    const begun = stages.slice(1);
+    const spec = distilled([{ domain: 'math', data: 'sums' }], begun);
+    expect(spec.stages[2]).toMatchObject({ domains: [{ domain: 'math', teacher: 'best' }] });
+    expect(omittedIn(spec)).toEqual(['distill/math', 'distill/chat']);
+    const named = { domain: 'math', data: 'sums', teacher: 'ckpt_00000000000000000002' };
+    expect(omittedIn(distilled([named], begun))).toEqual(['distill/chat']);
+    expect(omittedIn(expanded(begun, { preset, evaluate }))).toEqual(['distill']);
+  });
+});
+
 test.each([
   // Sums of the tables: arXiv 2512.13607, Tables 15-17, 19 and 20; of the 14B model Figure 1 says 2,232, its tables 2,224.
   ['nemotron-cascade-8b', 800 + 2300 + 800 + 500 + 90 + 60],
   ['nemotron-cascade-14b-thinking', 900 + 920 + 220 + 64 + 120],
-  // arXiv 2603.19220, Tables 8-10 and sections 4.3 and 4.8.
-  ['nemotron-cascade-2', 180 + 70 + 25 + 22 + 50],
+  // arXiv 2603.19220, Tables 8-10, sections 4.3 and 4.8, and the appendix for the steps of distillation.
+  ['nemotron-cascade-2', 180 + 70 + 52 + 25 + 22 + 50],
 ] as const)('%s takes the steps of its paper', (preset, steps) => {
   const reinforced = presets[preset].stages.filter(({ values }) => values.kind !== 'sft');
   const counted = reinforced.map(({ values }) =>

@@ -3,7 +3,7 @@
 // not. A stage has one teacher a domain; own stages are of the policy's size, and `best` of two domains is counted as two.
 import type { ExpandedDistillStage, ExpandedSpec } from '../../api/contract/expand.ts';
 import { isDistilled, isReinforced } from '../../api/contract/stage-kinds.ts';
-import { placesOfTeacher } from '../../api/contract/teacher-places.ts';
+import { nameOfTeacher, placesOfTeacher } from '../../api/contract/teacher-places.ts';
 import { frozenAtOnce } from '../engine/memory-budget.ts';
 import type { Machine } from '../engine/memory-budget.ts';
 import type { LoraConfig } from '../engine/models/lora.ts';
@@ -50,11 +50,29 @@ async function checked(
   directory: string,
 ): Promise<DecoderConfig> {
   try {
-    return await checkTeacher(student, directory);
+    const config = await checkTeacher(student, directory);
+    checkPositions(config, student.config, longestAnswer(spec, teacher));
+    return config;
   } catch (cause) {
     const whose = placesOfTeacher(spec, teacher);
     throw new InvalidModel(`teacher ${teacher} of ${whose}: ${(cause as Error).message}`, { cause });
   }
+}
+
+/** Of the stages that it teaches, in tokens. */
+const longestAnswer = ({ stages }: Pick<ExpandedSpec, 'stages'>, teacher: string): number =>
+  Math.max(
+    ...stages
+      .filter(isDistilled)
+      .filter(({ domains }) => domains.some((domain) => nameOfTeacher(domain.teacher) === teacher))
+      .map(({ max_response }) => max_response),
+  );
+
+function checkPositions(teacher: DecoderConfig, student: DecoderConfig, longest: number): void {
+  if (teacher.maxPositions >= Math.min(longest, student.maxPositions)) return;
+  throw new Error(
+    `the model has ${teacher.maxPositions} positions, and is to score answers of up to ${longest} tokens: give a smaller max_response`,
+  );
 }
 
 const isOwn = (teacher: unknown): boolean => typeof teacher === 'string' && !teacher.startsWith('ckpt_');

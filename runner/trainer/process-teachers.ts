@@ -5,7 +5,6 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ExpandedSpec } from '../../api/contract/expand.ts';
-import { repairsOf } from '../../api/contract/repair.ts';
 import { isDistilled } from '../../api/contract/stage-kinds.ts';
 import { placesOfTeacher } from '../../api/contract/teacher-places.ts';
 import type { Teachers } from '../cascade/host.ts';
@@ -86,9 +85,6 @@ export class ProcessTeachers implements Teachers {
     if (index < 0) throw new InvalidModel(`teacher ${teacher}: the job has no stage of this name`);
     const found = await this.#fetch(index);
     if (found.type === 'stage_end') return found.dir;
-    const repaired = repairsOf(stages[index]);
-    // A repair that was left out: the model after it is the one that it would have repaired.
-    if (repaired !== undefined) return await this.#stageEnd(`stage:${repaired}`);
     throw new InvalidModel(`teacher ${teacher}: ${found.message}`);
   }
 

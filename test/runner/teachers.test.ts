@@ -40,7 +40,7 @@ afterAll(() => dir.remove());
 
 const domain = (name: string, teacher: unknown) => ({ domain: name, teacher });
 const distill = (domains: readonly object[], changes: object = {}): ExpandedStage =>
-  ({ kind: 'distill', name: 'distill', domains, ...changes }) as unknown as ExpandedStage;
+  ({ kind: 'distill', name: 'distill', max_response: 32, domains, ...changes }) as unknown as ExpandedStage;
 const stages = (...given: ExpandedStage[]): Pick<ExpandedSpec, 'stages'> => ({ stages: given });
 
 /** Changes one JSON file of a fresh model directory. */
@@ -112,6 +112,14 @@ describe('a teacher', () => {
       /other: its vocabulary is another/,
     ],
     [
+      'with too few positions for the answers',
+      async () => {
+        await writeTinyDirectory(at('few'), { positions: 16 });
+        return at('few');
+      },
+      /the model has 16 positions, and is to score answers of up to 32 tokens/,
+    ],
+    [
       'with a scalar head',
       async () => {
         await writeTinyRewardModel(at('scalar'));
@@ -180,7 +188,6 @@ describe('the memory beside a policy', () => {
 describe('ends of own stages', () => {
   const spec = stages(
     { kind: 'sft', name: 'sft' } as unknown as ExpandedStage,
-    distill([domain('a', 'best'), domain('b', 'best')], { name: 'repair-sft', repairs: 'sft' }),
     distill([domain('a', 'best'), domain('b', 'best')]),
   );
 
@@ -228,12 +235,6 @@ describe('ends of own stages', () => {
     expect([asked(), existsSync(folder(0))]).toEqual([[0], true]);
     await teachers.stageOver();
     expect(existsSync(folder(0))).toBe(false);
-  });
-
-  it('of a repair that was left out is that of the stage that it repairs', async () => {
-    const { teachers, asked } = teachersOf({ 0: 'there' });
-    (await teachers.open('stage:repair-sft'))[Symbol.dispose]();
-    expect(asked()).toEqual([1, 0]);
   });
 
   it.each([

@@ -21,7 +21,7 @@ import { until } from '../support/until.ts';
 import { followToEnd, lastCheckpoint, tinySpec, weightsOf } from './tiny-job.ts';
 
 const limitMs = 300_000;
-const distillSteps = 10;
+const distillSteps = 20;
 const grader = { type: 'prefix' } as const;
 
 type Cascade = Extract<JobSpecInput, { type: 'cascade' }>;
@@ -113,7 +113,7 @@ async function answersOf(job: string): Promise<object[]> {
   return answers.sort((a, b) => a.step - b.step || a.task - b.task || a.rollout - b.rollout);
 }
 
-/** Kills one process at each of these steps of the stage, the trainer or the supervisor. */
+/** Kills one process at each of these steps of the stage, the trainer or the supervisor; 0: once its teachers are open. */
 function killer(steps: readonly number[]): {
   readonly kills: number[];
   readonly onEvent: (event: JobEvent) => void;
@@ -121,10 +121,11 @@ function killer(steps: readonly number[]): {
   const kills: number[] = [];
   const onEvent = ({ body }: JobEvent): void => {
     const due = steps[kills.length];
-    if (due === undefined || body.type !== 'step' || body.stage !== 'distill' || body.step < due) return;
+    const step = body.type === 'step' ? body.step : body.type === 'teachers' ? 0 : -1;
+    if (due === undefined || !('stage' in body) || body.stage !== 'distill' || step < due) return;
     const trainer = childOf(stack.pid('runner'), 'runner/trainer.ts');
     if (trainer === undefined) return;
-    kills.push(body.step);
+    kills.push(step);
     process.kill(kills.length % 2 === 1 ? trainer : stack.pid('runner'), 'SIGKILL');
   };
   return { kills, onEvent };
@@ -147,7 +148,7 @@ describe.skipIf(process.platform !== 'linux')('killed at random steps (needs /pr
 
       const seed = Date.now();
       const draw = drawStream(drawKey(seed, 'kills', 0), 0, 0);
-      const { kills, onEvent } = killer([1 + Math.floor(draw(0) * 3), 4 + Math.floor(draw(1) * 2)]);
+      const { kills, onEvent } = killer([Math.floor(draw(0) * 4), 4 + Math.floor(draw(1) * 2)]);
       const { id } = await client.createJob(cascade());
       const events = await followToEnd(client, id, onEvent);
       const told = `seed ${seed}: killed at ${kills.join(', ')}`;
@@ -200,6 +201,34 @@ test(
     ]);
     expect(ofType(events, 'step').map(({ step }) => step)).toEqual([1, 2, 3]);
     expect(weightsOf(await lastCheckpoint(client, id))).not.toBe(weightsOf(ends.get('sft')!));
+  },
+  limitMs,
+);
+
+test(
+  'adapters learn from the end of their own stage, which holds the whole model',
+  async () => {
+    const { client } = stack;
+    const { stages, ...rest } = cascade();
+    const [sft, math, , distill] = stages as unknown as [object, { data: string }, object, object];
+    const spec = {
+      ...rest,
+      model: { ...rest.model, tuning: { method: 'lora', rank: 4 } },
+      stages: [
+        { ...sft, steps: 4 },
+        { ...sft, name: 'more', steps: 4 },
+        { ...distill, steps: 2, domains: [{ domain: 'math', data: math.data, teacher: 'stage:sft' }] },
+      ],
+      evaluate: {},
+    } as Cascade;
+    const { id } = await client.createJob(spec);
+    const events = await followToEnd(client, id);
+    expect(await client.job(id)).toMatchObject({ state: 'succeeded', reason: null });
+    const [told] = ofType(events, 'teacher_distance');
+    expect(told).toMatchObject({ domain: 'math', teacher: 'stage:sft' });
+    expect(Math.abs(told!.kl)).toBeGreaterThan(1e-4);
+    const learnt = ofType(events, 'step').filter(({ stage }) => stage === 'distill');
+    expect(learnt.map(({ step }) => step)).toEqual([1, 2]);
   },
   limitMs,
 );

@@ -93,7 +93,13 @@ export type Transfer =
       readonly sha256: string;
       readonly file: string;
     }
-  | { readonly kind: 'fetch_checkpoint'; readonly checkpoint: ClaimedCheckpoint; readonly dir: string }
+  | {
+      readonly kind: 'fetch_checkpoint';
+      readonly checkpoint: ClaimedCheckpoint;
+      readonly dir: string;
+      /** model: without what only training goes on from, and without the manifest, which lists that too. */
+      readonly part?: 'model';
+    }
   /** The model files right below an s3: URI. */
   | { readonly kind: 'fetch_model'; readonly uri: string; readonly dir: string }
   | { readonly kind: 'store_snapshot'; readonly dir: string; readonly prefix: string }

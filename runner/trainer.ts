@@ -15,6 +15,9 @@ process.on('message', (message: ToTrainer) => {
       return void run(message);
     case 'snapshot_done':
       return host?.snapshotDone(message.dir);
+    case 'stage_end':
+    case 'stage_end_missing':
+      return host?.teachers?.answer(message);
     case 'pause':
       pausing = true;
   }

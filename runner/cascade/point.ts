@@ -9,7 +9,10 @@ export interface Point {
   readonly step: number;
 }
 
-/** `stage_end` and `final`: the stage has no further step, whatever its number of steps says. */
+/**
+ * `stage_end` and `final`: the stage has no further step, whatever its number of steps says. `final` is of the spec's last stage: where
+ * that is a repair that nothing asked for, the run ends with a `stage_end`.
+ */
 export type PointKind = 'step' | 'stage_end' | 'final';
 
 /** An evaluation that is over, as gates look back at it. */

@@ -24,7 +24,10 @@ export async function runRewardModel(
   const pairs = preparePairs(model, stage, preferenceRows(data, stage.data), spec.seed);
   if (from === undefined) host.emit(pairsEntry(stage, pairs));
   const matrix = new HeldOut({ spec, model, pairs: pairs.heldOut, host }, from?.carried.evaluations);
-  const evaluate = (after: string): Promise<void> => matrix.evaluate(after);
+  const evaluate = async (after: string): Promise<boolean> => {
+    await matrix.evaluate(after);
+    return false;
+  };
   const run = { spec, learner: model.learner, host, matrix, evaluate, costs: new StepCosts(undefined) };
   await runStages(run, [rewardModelStage(model, stage, pairs.trained, spec.seed)], from);
 }

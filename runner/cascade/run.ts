@@ -2,8 +2,10 @@
 // then. It knows where it stands (a Point) and nothing of processes, leases or stores: those are the host's.
 //
 // Order at the end of a stage: checkpoint, evaluation, gates, then the next stage; so a run resumed from the checkpoint repeats
-// the evaluation with the same draws and gets the same numbers.
+// the evaluation with the same draws and gets the same numbers. A stage that repairs another runs only where a gate that says so fired
+// after that one.
 import type { ExpandedSpec, ExpandedStage } from '../../api/contract/expand.ts';
+import { repairsOf } from '../../api/contract/repair.ts';
 import type { Means } from '../rewards/means.ts';
 import { distillStage } from './distill/stage.ts';
 import { lookAtGates } from './evaluation/gates.ts';
@@ -28,8 +30,11 @@ export interface Run {
   readonly learner: Policy['learner'];
   readonly host: Host;
   readonly matrix: Pick<Matrix, 'evaluations' | 'evaluateWithin'>;
-  /** At the end of a stage, and of the `initial` model; throws where the run must not go on from here. */
-  evaluate(after: string): Promise<void>;
+  /**
+   * At the end of a stage, and of the `initial` model; says whether the stage that repairs it is wanted. Throws where the run must not
+   * go on from here.
+   */
+  evaluate(after: string): Promise<boolean>;
   readonly costs: StepCosts;
 }
 
@@ -53,7 +58,7 @@ export async function runCascade(
     .slice(first)
     .map((stage) => prepare(stage, policy, data, { ...grading, spec, host, matrix }));
   const gates = { spec, host, matrix, passed: from?.passedGates ?? [] };
-  const evaluate = async (after: string): Promise<void> =>
+  const evaluate = async (after: string): Promise<boolean> =>
     lookAtGates(gates, after, await matrix.evaluate(after));
   const costs = new StepCosts(means.sandbox);
   await runStages({ spec, learner: policy.learner, host, matrix, evaluate, costs }, stages, from);
@@ -63,11 +68,24 @@ export async function runCascade(
 export async function runStages(run: Run, stages: readonly StageRun[], from?: Resumed): Promise<void> {
   const first = from?.stageIndex ?? 0;
   if (from === undefined) await run.evaluate('initial');
+  let wanted = false;
   for (const [offset, stage] of stages.entries()) {
     const index = first + offset;
-    await runStage(run, index, stage, index === from?.stageIndex ? from : undefined);
-    await run.evaluate(run.spec.stages[index]!.name);
+    const resumed = index === from?.stageIndex ? from : undefined;
+    const repaired = repairsOf(run.spec.stages[index]);
+    // One that an attempt before this one has begun was wanted then.
+    if (repaired !== undefined && !wanted && resumed === undefined) {
+      leaveOut(run, index, `no gate after ${repaired} asks for it`);
+      continue;
+    }
+    await runStage(run, index, stage, resumed);
+    wanted = await run.evaluate(run.spec.stages[index]!.name);
   }
+}
+
+function leaveOut({ spec, host }: Run, stageIndex: number, cause: string): void {
+  const stage = spec.stages[stageIndex]!.name;
+  host.emit({ type: 'stage_skipped', stage, stage_index: stageIndex, cause });
 }
 
 async function runStage(

@@ -84,27 +84,39 @@ export async function readSafetensors(file: string): Promise<Map<string, NamedTe
 }
 
 async function readAll(handle: FileHandle, file: string): Promise<Map<string, NamedTensor>> {
-  const { size } = await handle.stat();
-  const prefix = new Uint8Array(Math.min(8, size));
-  await readExactly(handle, prefix, 0, file);
-  const header = new Uint8Array(headerLength(prefix, file, size));
-  await readExactly(handle, header, 8, file);
   const tensors = new Map<string, NamedTensor>();
-  for (const entry of parseHeader(header, file, size)) {
+  for (const entry of await readEntries(handle, file)) {
     tensors.set(entry.name, await readEntry(handle, entry, file));
   }
   return tensors;
 }
 
+async function readEntries(handle: FileHandle, file: string): Promise<TensorEntry[]> {
+  const { size } = await handle.stat();
+  const prefix = new Uint8Array(Math.min(8, size));
+  await readExactly(handle, prefix, 0, file);
+  const header = new Uint8Array(headerLength(prefix, file, size));
+  await readExactly(handle, header, 8, file);
+  return parseHeader(header, file, size);
+}
+
 const shardIndex = z.object({ weight_map: z.record(z.string(), z.string()) });
 
-async function readShards(indexFile: string, directory: string): Promise<Map<string, NamedTensor>> {
+/** Tensors, each with the shard that holds it. */
+async function readOwners(indexFile: string): Promise<[name: string, shard: string][]> {
   const index = shardIndex.safeParse(parseJson(await readFile(indexFile, 'utf8'), indexFile));
   if (!index.success) throw new Error(`${indexFile}: malformed shard index: ${z.prettifyError(index.error)}`);
-  const tensors = new Map<string, NamedTensor>();
   const owners = Object.entries(index.data.weight_map);
+  const strange = owners.find(([, shard]) => basename(shard) !== shard)?.[1];
+  if (strange !== undefined) throw new Error(`${indexFile}: shard "${strange}" is not a plain file name`);
+  return owners;
+}
+
+async function readShards(indexFile: string, directory: string): Promise<Map<string, NamedTensor>> {
+  const tensors = new Map<string, NamedTensor>();
+  const owners = await readOwners(indexFile);
+  const ownerOf = new Map(owners);
   for (const shard of new Set(owners.map(([, owner]) => owner))) {
-    if (basename(shard) !== shard) throw new Error(`${indexFile}: shard "${shard}" is not a plain file name`);
     const held = await readSafetensors(join(directory, shard));
     for (const [name] of owners.filter(([, owner]) => owner === shard)) {
       const tensor = held.get(name);
@@ -116,7 +128,7 @@ async function readShards(indexFile: string, directory: string): Promise<Map<str
     // A loader that reads whole shards would take them: which of two tensors is meant, or whether one is, nobody could say.
     const [unnamed] = held.keys();
     if (unnamed !== undefined) {
-      const owner = index.data.weight_map[unnamed];
+      const owner = ownerOf.get(unnamed);
       const says = owner === undefined ? 'does not name' : `says to be in ${owner}`;
       throw new Error(`${join(directory, shard)}: holds tensor "${unnamed}", which the index ${says}`);
     }
@@ -136,13 +148,37 @@ async function exists(file: string): Promise<boolean> {
   return (await stat(file).catch(() => undefined)) !== undefined;
 }
 
+/** `model.safetensors` of a model directory in HF layout, or the index of its shards. */
+async function weightsFile(directory: string): Promise<{ file: string; isIndex: boolean }> {
+  const file = join(directory, 'model.safetensors');
+  if (await exists(file)) return { file, isIndex: false };
+  const index = `${file}.index.json`;
+  if (await exists(index)) return { file: index, isIndex: true };
+  throw new Error(`${directory}: holds neither model.safetensors nor model.safetensors.index.json`);
+}
+
 /** Weights of a model directory in HF layout: `model.safetensors`, or shards named by `model.safetensors.index.json`. */
 export async function readModelWeights(directory: string): Promise<Map<string, NamedTensor>> {
-  const single = join(directory, 'model.safetensors');
-  if (await exists(single)) return await readSafetensors(single);
-  const index = `${single}.index.json`;
-  if (await exists(index)) return await readShards(index, directory);
-  throw new Error(`${directory}: holds neither model.safetensors nor model.safetensors.index.json`);
+  const { file, isIndex } = await weightsFile(directory);
+  return isIndex ? await readShards(file, directory) : await readSafetensors(file);
+}
+
+/** Shapes of the same by name, from the headers alone: what is missing or cut short is found without reading weights. */
+export async function readModelShapes(directory: string): Promise<Map<string, readonly number[]>> {
+  const { file, isIndex } = await weightsFile(directory);
+  const shards = isIndex
+    ? new Set((await readOwners(file)).map(([, shard]) => join(directory, shard)))
+    : [file];
+  const shapes = new Map<string, readonly number[]>();
+  for (const shard of shards) {
+    const handle = await openForReading(shard);
+    try {
+      for (const { name, shape } of await readEntries(handle, shard)) shapes.set(name, shape);
+    } finally {
+      await handle.close();
+    }
+  }
+  return shapes;
 }
 
 /** Tensors to write, by name. */

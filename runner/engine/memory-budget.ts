@@ -29,23 +29,18 @@ export interface Machine {
   readonly provider: Provider;
   /** Bytes of the device, of RAM on cpu; undefined: the RAM that there is. */
   readonly memoryBytes?: number | undefined;
-  /** Whole models that lie beside the policy without being trained: the reference of a KL penalty. */
-  readonly frozenModels?: number;
+  /** Of whole models that lie beside the policy without being trained: the reference of a KL penalty, or teachers. */
+  readonly frozenParameters?: number;
 }
 
 /** Of a policy that is trained and sampled; `lora` where adapters alone are trained. */
 export function memoryBudgets(
   config: DecoderConfig,
   lora: LoraConfig | undefined,
-  { provider, memoryBytes = availableMemory(), frozenModels = 0 }: Machine,
+  { frozenParameters = 0, ...machine }: Machine,
 ): MemoryBudgets {
-  const model = parameterLayout(config);
-  const trained = lora === undefined ? model : adapterLayout(config, lora);
-  const weights =
-    bytesPerTrained * trained.parameterCount +
-    f32 * model.parameterCount * (frozenModels + (lora === undefined ? 0 : 1));
-  const usable = provider === 'cpu' ? memoryBytes : usableShare * memoryBytes - spareBytes(trained);
-  const left = Math.max(0, usable - weights);
+  const { provider } = machine;
+  const left = Math.max(0, bytesBeside(config, lora, machine) - f32 * frozenParameters);
   return {
     activationBytes: powerBelow(Math.max(fewestActivationBytes, left / 2)),
     slots: {
@@ -53,6 +48,34 @@ export function memoryBudgets(
       cacheTokens: cacheTokens(config, provider, left * cacheShare),
     },
   };
+}
+
+/**
+ * How many of `wanted` frozen models, `parameters` each, may lie beside a policy at a time: as many as leave activations and caches
+ * half of what the policy leaves; one in any case.
+ */
+export function frozenAtOnce(
+  config: DecoderConfig,
+  lora: LoraConfig | undefined,
+  machine: Machine,
+  { parameters, wanted }: { readonly parameters: number; readonly wanted: number },
+): number {
+  const fit = Math.floor(bytesBeside(config, lora, machine) / 2 / (f32 * parameters));
+  return Math.max(1, Math.min(wanted, fit));
+}
+
+/** What a policy leaves of the memory; below 0 where it does not fit. */
+function bytesBeside(
+  config: DecoderConfig,
+  lora: LoraConfig | undefined,
+  { provider, memoryBytes = availableMemory() }: Machine,
+): number {
+  const model = parameterLayout(config);
+  const trained = lora === undefined ? model : adapterLayout(config, lora);
+  const weights =
+    bytesPerTrained * trained.parameterCount + (lora === undefined ? 0 : f32 * model.parameterCount);
+  const usable = provider === 'cpu' ? memoryBytes : usableShare * memoryBytes - spareBytes(trained);
+  return usable - weights;
 }
 
 /** On a device what changes in place does so by rotation: a spare buffer for each weight and moment of one size (ADR 0011). */

@@ -10,8 +10,11 @@ import type { Device, FromTrainer, Inputs } from '../ipc.ts';
 import { checkpointPrefix } from '../ipc.ts';
 import { AttemptLog } from './attempt-log.ts';
 import type { AttemptCalls } from './calls.ts';
+import { verdictOf } from './calls.ts';
 import { crashOutcome, failed, memoryKills } from './crash.ts';
 import { planInputs } from './inputs.ts';
+import { askForStageEnd } from './stage-ends.ts';
+import { namedFailure } from './teacher-inputs.ts';
 import type { Lease } from './lease.ts';
 import { keepLease } from './lease.ts';
 import { Outbox } from './outbox.ts';
@@ -20,6 +23,7 @@ import type { TrainerProcess } from './trainer-process.ts';
 import { startTrainer } from './trainer-process.ts';
 import { transferOutcome } from './transfer-outcome.ts';
 import type { UploaderProcess } from './uploader-process.ts';
+import { TransferFailed } from './uploader-process.ts';
 
 export interface AttemptOptions {
   readonly claim: Claim;
@@ -56,7 +60,9 @@ export class Attempt {
   readonly #ending = Promise.withResolvers<Ending>();
   /** Settles what is left to do early: the lease is lost, or somebody wants the runner back now. */
   readonly #hurry = new AbortController();
+  /** To the store. */
   readonly #transfers = new Set<Promise<unknown>>();
+  readonly #over = new AbortController();
   #trainer: TrainerProcess | undefined;
   #progress: Progress | null = null;
   #outcome: Outcome | undefined;
@@ -111,6 +117,7 @@ export class Attempt {
   #end(ending: Ending): void {
     this.#ended = true;
     this.#ending.resolve(ending);
+    this.#over.abort();
   }
 
   #fail(reason: Parameters<typeof failed>[0], message: string): void {
@@ -159,8 +166,13 @@ export class Attempt {
   async #fetchInputs(): Promise<Inputs> {
     const { claim, scratch, uploader, modelRoots } = this.#options;
     await mkdir(join(scratch, 'work'), { recursive: true });
-    const { inputs, transfers } = planInputs(claim, join(scratch, 'inputs'), modelRoots);
-    await Promise.all(transfers.map((transfer) => uploader.transfer(transfer)));
+    const { inputs, transfers, teacherTransfers } = planInputs(claim, join(scratch, 'inputs'), modelRoots);
+    await Promise.all([
+      ...transfers.map((transfer) => uploader.transfer(transfer)),
+      ...teacherTransfers.map(({ whose, transfer }) =>
+        uploader.transfer(transfer).catch((error: unknown) => Promise.reject(namedFailure(whose, error))),
+      ),
+    ]);
     return inputs;
   }
 
@@ -213,6 +225,8 @@ export class Attempt {
         return this.#track(this.#keepSnapshot(message));
       case 'samples':
         return this.#track(this.#keepSamples(message));
+      case 'fetch_stage_end':
+        return void this.#bringStageEnd(message);
       case 'outcome':
         return this.#expectExit(message.outcome);
     }
@@ -237,6 +251,35 @@ export class Attempt {
     } catch (error) {
       this.#failTransfer(error);
     }
+  }
+
+  /** Nothing waits for it once the attempt ends. The trainer, which waits, gives signs of life. */
+  async #bringStageEnd({
+    stageIndex,
+    dir,
+  }: Extract<FromTrainer, { type: 'fetch_stage_end' }>): Promise<void> {
+    const { calls, uploader, claim } = this.#options;
+    const stage = claim.spec.stages[stageIndex]!.name;
+    try {
+      const checkpoint = await askForStageEnd(calls, stageIndex, this.#over.signal);
+      if (this.#ended) return;
+      if (checkpoint === null) {
+        const message = `no end of stage ${stage} has been committed`;
+        return this.#trainer!.send({ type: 'stage_end_missing', stageIndex, message });
+      }
+      await uploader.transfer({ kind: 'fetch_checkpoint', checkpoint, dir, part: 'model' });
+      this.#trainer!.send({ type: 'stage_end', stageIndex, dir });
+    } catch (error) {
+      this.#failFetch(`the end of stage ${stage}, which a later stage learns from`, error);
+    }
+  }
+
+  #failFetch(whose: string, error: unknown): void {
+    if (this.#ended) return;
+    const why = `${whose}: ${(error as Error).message}`;
+    if (error instanceof TransferFailed) this.#failTransfer(namedFailure(whose, error));
+    else if (verdictOf(error) === 'lost') this.#drop(why);
+    else this.#fail('trainer_crashed', `the service refused to say where it lies: ${why}`);
   }
 
   /** Samples are for looking at: a shard that the store will not take is noted, and training goes on. */

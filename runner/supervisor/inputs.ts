@@ -1,55 +1,16 @@
 // Brings what an attempt starts from to local paths: datasets, the model to begin with, the checkpoint to go on from, reward
-// models.
-import { isAbsolute, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+// models, teachers from outside the job.
+import { join } from 'node:path';
 import type { Claim } from '../../api/contract/runner.ts';
 import type { Inputs, Transfer } from '../ipc.ts';
-import { mountedDirectory } from './mounted.ts';
-import { TransferFailed } from './uploader-process.ts';
+import { modelDirectory } from './model-directory.ts';
+import { planTeachers } from './teacher-inputs.ts';
+import type { TeacherTransfer } from './teacher-inputs.ts';
 
 interface Plan {
   readonly inputs: Inputs;
   readonly transfers: readonly Transfer[];
-}
-
-/** A local path where the URI is one; undefined where it must be fetched. */
-function localPath(uri: string, roots: readonly string[]): string | undefined {
-  if (uri.startsWith('s3://')) return undefined;
-  const path = uri.startsWith('file:') ? pathOfFileUri(uri) : uri;
-  if (!isAbsolute(path))
-    throw unusable(uri, 'a model directory is an absolute path, a file: URI or an s3: URI');
-  const found = mountedDirectory(path, roots);
-  if (found !== undefined) return found;
-  const allowed = roots.length === 0 ? 'none is set' : `only ${roots.join(', ')}`;
-  throw unusable(
-    uri,
-    `no directory that this runner may read models from (MILLRACE_MODEL_ROOTS: ${allowed}); put it below one, or bring it to the store with millrace push and name the URI that it prints`,
-  );
-}
-
-function pathOfFileUri(uri: string): string {
-  try {
-    return fileURLToPath(uri);
-  } catch (error) {
-    throw unusable(
-      uri,
-      `not a file: URI of a folder here, such as file:///models/a: ${(error as Error).message}`,
-    );
-  }
-}
-
-const unusable = (uri: string, why: string): TransferFailed =>
-  new TransferFailed('fetch_model', 'missing', `${uri}: ${why}`);
-
-function directory(
-  uri: string,
-  dir: string,
-  roots: readonly string[],
-): { path: string; transfers: Transfer[] } {
-  const path = localPath(uri, roots);
-  return path === undefined
-    ? { path: dir, transfers: [{ kind: 'fetch_model', uri, dir }] }
-    : { path, transfers: [] };
+  readonly teacherTransfers: readonly TeacherTransfer[];
 }
 
 type ModelPlan = { readonly inputs: Partial<Inputs>; readonly transfers: readonly Transfer[] };
@@ -74,11 +35,11 @@ function initPlan({ spec, init }: Claim, dir: string, roots: readonly string[]):
   }
   const from = spec.model.init;
   if (from.from === 'hf') {
-    const { path, transfers } = directory(from.uri, join(dir, 'init'), roots);
+    const { path, transfers } = modelDirectory(from.uri, join(dir, 'init'), roots);
     return { inputs: { init: path }, transfers };
   }
   if (from.from === 'config' && 'uri' in from.tokenizer) {
-    const { path, transfers } = directory(from.tokenizer.uri, join(dir, 'tokenizer'), roots);
+    const { path, transfers } = modelDirectory(from.tokenizer.uri, join(dir, 'tokenizer'), roots);
     return { inputs: { tokenizer: path }, transfers };
   }
   return { inputs: {}, transfers: [] };
@@ -86,7 +47,7 @@ function initPlan({ spec, init }: Claim, dir: string, roots: readonly string[]):
 
 /**
  * Where every input will lie below `dir`, and what has to be moved for that. `roots`: what local model directories lie
- * below. Throws TransferFailed for a bad URI.
+ * below. Throws TransferFailed for a bad URI, and for a teacher that is no more.
  */
 export function planInputs(claim: Claim, dir: string, roots: readonly string[]): Plan {
   const files = claim.datasets.map(({ id, key, size, sha256 }) => {
@@ -98,12 +59,15 @@ export function planInputs(claim: Claim, dir: string, roots: readonly string[]):
     const to = join(dir, 'reward-models', checkpoint.id);
     return { id: checkpoint.id, to, transfer: { kind: 'fetch_checkpoint', checkpoint, dir: to } as const };
   });
+  const teachers = planTeachers(claim, join(dir, 'teachers'), roots);
   return {
     inputs: {
       datasets: Object.fromEntries(files.map(({ id, file }) => [id, file])),
       ...inputs,
       ...(rewards.length > 0 && { rewardModels: Object.fromEntries(rewards.map(({ id, to }) => [id, to])) }),
+      ...teachers.inputs,
     },
     transfers: [...[...files, ...rewards].map(({ transfer }) => transfer), ...transfers],
+    teacherTransfers: teachers.transfers,
   };
 }

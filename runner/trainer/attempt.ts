@@ -59,6 +59,8 @@ export async function runAttempt(
       scratch,
       conditions,
       parent,
+      teachers: model.teachers,
+      outsideTeachers: inputs.teachers,
       contents: (point, kind, carried) => snapshotContents({ learner, files, tuning }, point, kind, carried),
     });
     onHost(host);

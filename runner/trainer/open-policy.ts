@@ -1,6 +1,5 @@
 // The policy of an attempt: model files become a learner and a sampler where the runtime computes. What was read into memory
 // for that is let go of: after this the weights exist once.
-import { isReinforced } from '../../api/contract/stage-kinds.ts';
 import type { Claim } from '../../api/contract/runner.ts';
 import type { Policy } from '../cascade/policy.ts';
 import type { ModelFileName } from '../checkpoint/model-files.ts';
@@ -16,6 +15,9 @@ import type { Device, Inputs } from '../ipc.ts';
 import { InvalidModel, loadModel } from './load-model.ts';
 import { loadTuning } from './load-tuning.ts';
 import type { LoadedTuning } from './load-tuning.ts';
+import { besidePolicy } from './beside-policy.ts';
+import { openTeacher } from './teacher-model.ts';
+import type { OpenTeachers } from './process-teachers.ts';
 
 /** What is trained, without the first values. */
 export type TunedPart = Omit<LoadedTuning, 'adapters'>;
@@ -28,6 +30,8 @@ export interface OpenModel extends Pick<Policy, 'tokenizer' | 'learner'>, Dispos
   readonly choice: OperandChoice;
   /** Of the sampler; 0 where there is none. */
   readonly cacheTokens: number;
+  /** Where a stage distils. */
+  readonly teachers?: OpenTeachers | undefined;
 }
 
 export type OpenPolicy = OpenModel & Policy;
@@ -52,11 +56,17 @@ export async function openPolicy(
     );
   const tuning = await loadTuning(spec, model, inputs.resume);
   const choice = await chooseOperands(runtime);
-  const budgets = memoryBudgets(model.config, tuning?.lora, {
-    ...trainerMachine(device),
-    // Of all stages, so that every attempt cuts its batches alike, whichever stage it begins with.
-    frozenModels: spec.stages.some((stage) => isReinforced(stage) && stage.kl > 0) ? 1 : 0,
-  });
+  const machine = trainerMachine(device);
+  const { frozenParameters, atOnce } = await besidePolicy(
+    spec,
+    model,
+    tuning?.lora,
+    machine,
+    inputs.teachers,
+  );
+  const budgets = memoryBudgets(model.config, tuning?.lora, { ...machine, frozenParameters });
+  // Not the weights: they are let go of.
+  const student = { config: model.config, files: model.files };
   const scope = new Scope();
   try {
     const { operands } = choice;
@@ -71,6 +81,10 @@ export async function openPolicy(
       tuning: tuning && { lora: tuning.lora, config: tuning.config, baseSha256: tuning.baseSha256 },
       choice,
       cacheTokens: budgets.slots.cacheTokens,
+      teachers:
+        atOnce === undefined
+          ? undefined
+          : { atOnce, open: (from) => openTeacher(runtime, student, from, { operands, memoryBytes }) },
       [Symbol.dispose]: () => scope[Symbol.dispose](),
     };
   } catch (error) {

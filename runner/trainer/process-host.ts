@@ -13,9 +13,11 @@ import type { Carried, Point, PointKind } from '../cascade/point.ts';
 import type { Host } from '../cascade/host.ts';
 import type { SnapshotContents } from '../checkpoint/snapshot.ts';
 import { writeSnapshot } from '../checkpoint/snapshot.ts';
-import type { FromTrainer } from '../ipc.ts';
+import type { FromTrainer, Inputs } from '../ipc.ts';
 import { samplesKey } from '../ipc.ts';
 import type { Conditions } from './conditions.ts';
+import { ProcessTeachers } from './process-teachers.ts';
+import type { OpenTeachers } from './process-teachers.ts';
 
 const signOfLifeMs = 1_000;
 
@@ -44,10 +46,15 @@ export interface ProcessHostOptions {
   readonly conditions: Conditions;
   readonly parent: Parent;
   readonly contents: (point: Point, kind: PointKind, carried: Carried) => Promise<SnapshotContents>;
+  /** Where a stage distils. */
+  readonly teachers?: OpenTeachers | undefined;
+  /** Directories of teachers from outside the job. */
+  readonly outsideTeachers?: Inputs['teachers'];
 }
 
 export class ProcessHost implements Host {
   readonly clock: Clock;
+  readonly teachers?: ProcessTeachers;
   readonly #options: ProcessHostOptions;
   readonly #send: Parent['send'];
   #pending: { readonly dir: string; readonly done: PromiseWithResolvers<void> } | undefined;
@@ -56,6 +63,10 @@ export class ProcessHost implements Host {
     this.#options = options;
     this.#send = options.parent.send;
     this.clock = livelyClock(options.parent);
+    const { claim, scratch, parent, teachers, outsideTeachers: outside = {} } = options;
+    if (teachers === undefined) return;
+    const settled = (): Promise<void> => this.settled();
+    this.teachers = new ProcessTeachers({ ...teachers, spec: claim.spec, outside, scratch, parent, settled });
   }
 
   emit(entry: Entry): void {
@@ -97,6 +108,7 @@ export class ProcessHost implements Host {
 
   async snapshot(point: Point, kind: PointKind, carried: Carried): Promise<void> {
     await this.settled();
+    if (kind !== 'step') await this.teachers?.stageOver();
     const { claim, scratch, conditions, contents } = this.#options;
     const stage = claim.spec.stages[point.stageIndex]!.name;
     const meta = { stage, stage_index: point.stageIndex, step: point.step, kind };

@@ -38,6 +38,9 @@ async function sha256Of(file: string): Promise<string> {
   return hash.digest('hex');
 }
 
+const bytesOf = (files: readonly { readonly size: number }[]): number =>
+  files.reduce((sum, { size }) => sum + size, 0);
+
 /** Whether a former try has brought this file already. */
 async function isComplete(file: string, { size, sha256 }: Expected): Promise<boolean> {
   const found = await stat(file).catch(() => undefined);
@@ -104,23 +107,29 @@ function parseManifest(text: string, where: string): Manifest {
   }
 }
 
-/** A committed checkpoint into `dir`, every hash checked; its manifest comes into place last. */
+/**
+ * A committed checkpoint into `dir`, every hash checked; its manifest comes into place last. Of the `model` alone what only training
+ * goes on from stays behind, and so does the manifest, which would promise it.
+ */
 export async function fetchCheckpoint(
   context: TransferContext,
   checkpoint: ClaimedCheckpoint,
   dir: string,
+  part?: 'model',
 ): Promise<void> {
   const { store } = context;
+  const wanted = ({ name }: { readonly name: string }): boolean => part === undefined || !name.includes('/');
   await mkdir(dir, { recursive: true });
-  await checkSpace(dir, checkpoint.size);
+  await checkSpace(dir, part === undefined ? checkpoint.size : bytesOf(checkpoint.files.filter(wanted)));
   const key = `${checkpoint.prefix}${manifestName}`;
   const incoming = join(dir, `.${manifestName}`);
   await fetchFile(context, store, key, { sha256: checkpoint.manifest_sha256 }, incoming);
   const { files } = parseManifest(await readFile(incoming, 'utf8'), `${store.describe()}: ${key}`);
-  for (const file of files) {
+  for (const file of files.filter(wanted)) {
     await fetchFile(context, store, `${checkpoint.prefix}${file.name}`, file, join(dir, file.name));
   }
-  await rename(incoming, join(dir, manifestName));
+  if (part === undefined) await rename(incoming, join(dir, manifestName));
+  else await rm(incoming);
 }
 
 const modelFile =
@@ -147,10 +156,7 @@ export async function fetchModel(context: TransferContext, uri: string, dir: str
   if (found.length === 0)
     throw new TransferFailure('missing', `${uri}: holds no model file such as config.json`);
   await mkdir(dir, { recursive: true });
-  await checkSpace(
-    dir,
-    found.reduce((sum, { size }) => sum + size, 0),
-  );
+  await checkSpace(dir, bytesOf(found));
   for (const { key, size } of found) {
     await fetchFile(context, store, key, { size }, join(dir, key.slice(prefix.length)));
   }

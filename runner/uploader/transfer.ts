@@ -16,7 +16,7 @@ export async function performTransfer(
       await fetchObject(context, transfer, transfer.file);
       return undefined;
     case 'fetch_checkpoint':
-      await fetchCheckpoint(context, transfer.checkpoint, transfer.dir);
+      await fetchCheckpoint(context, transfer.checkpoint, transfer.dir, transfer.part);
       return undefined;
     case 'fetch_model':
       await fetchModel(context, transfer.uri, transfer.dir);

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { publishedModels } from '../../infra/published-models.ts';
 import { defaultMemoryBytes } from '../../runner/engine/learner/token-budget.ts';
-import { cacheTokenBytes, memoryBudgets } from '../../runner/engine/memory-budget.ts';
+import { cacheTokenBytes, frozenAtOnce, memoryBudgets } from '../../runner/engine/memory-budget.ts';
 import type { LoraConfig } from '../../runner/engine/models/lora.ts';
 import { parameterLayout } from '../../runner/engine/models/parameters.ts';
 import { defaultSlotLimits } from '../../runner/engine/sampler/slot-limits.ts';
@@ -29,7 +29,17 @@ describe('memory budgets', () => {
   it('make room for the reference of a KL penalty', () => {
     const device = { provider: 'cuda', memoryBytes: 24 * GB } as const;
     // 2.4 GB more of weights: half of what is left falls below 2^32.
-    expect(memoryBudgets(small, undefined, { ...device, frozenModels: 1 }).activationBytes).toBe(2 ** 31);
+    const frozenParameters = parameterLayout(small).parameterCount;
+    expect(memoryBudgets(small, undefined, { ...device, frozenParameters }).activationBytes).toBe(2 ** 31);
+  });
+
+  it('hold as many teachers at a time as leave half of what the policy leaves, and one in any case', () => {
+    const parameters = parameterLayout(small).parameterCount;
+    const atOnce = (memoryBytes: number, wanted = 5): number =>
+      frozenAtOnce(small, undefined, { provider: 'cpu', memoryBytes }, { parameters, wanted });
+    // 9.5 GB of weights and moments, 2.4 GB a teacher.
+    expect([8, 14, 16, 20, 24, 64].map((gb) => atOnce(gb * GB))).toEqual([1, 1, 1, 2, 3, 5]);
+    expect(atOnce(64 * GB, 2)).toBe(2);
   });
 
   it.each(['cpu', 'webgpu', 'cuda'] as const)('hold together within what weights leave on %s', (provider) => {

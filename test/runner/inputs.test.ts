@@ -9,11 +9,12 @@ import { tempDir } from '../support/temp-dir.ts';
 
 const claimOf = (uri: string): Claim =>
   ({
-    spec: { model: { init: { from: 'hf', uri } } },
+    spec: { model: { init: { from: 'hf', uri } }, stages: [] },
     datasets: [],
     init: null,
     resume: null,
     reward_models: [],
+    teachers: [],
   }) as unknown as Claim;
 
 test.each([
@@ -78,11 +79,12 @@ test.each([
   ['lora', '/models/a', ['fetch_checkpoint']],
 ] as const)('resuming, %s tuning: the base lies at %s', (method, init, transfers) => {
   const claim = {
-    spec: { model: { init: { from: 'hf', uri: '/models/a' }, tuning: { method } } },
+    spec: { model: { init: { from: 'hf', uri: '/models/a' }, tuning: { method } }, stages: [] },
     datasets: [],
     init: null,
     resume: { id: 'ckpt' },
     reward_models: [],
+    teachers: [],
   } as unknown as Claim;
   const plan = planInputs(claim, '/scratch', ['/models']);
   expect(plan.inputs).toMatchObject({ resume: '/scratch/resume' });
@@ -103,4 +105,74 @@ test('reward models come from the store, each to a folder of its own', () => {
       ...{ kind: 'fetch_checkpoint', checkpoint, dir: `/scratch/reward-models/${checkpoint.id}` },
     })),
   );
+});
+
+describe('teachers from outside', () => {
+  const id = 'ckpt_00000000000000000001';
+  const whole = [
+    { name: 'config.json' },
+    { name: 'model.safetensors' },
+    { name: 'trainer/moments.safetensors' },
+  ];
+  const taught = (
+    teachers: readonly (readonly [domain: string, teacher: unknown])[],
+    files: readonly { name: string }[] = whole,
+  ) => {
+    const domains = teachers.map(([domain, teacher]) => ({ domain, teacher }));
+    const stages = [{ kind: 'distill', name: 'distill', domains }];
+    const claim = { ...claimOf('/models/a'), teachers: [{ id, files }] };
+    return { ...claim, spec: { ...claim.spec, stages } } as unknown as Claim;
+  };
+  const plan = (claim: Claim) => planInputs(claim, '/scratch', ['/models']);
+
+  test('lie where they are mounted, or come from the store, the model of a checkpoint alone; those of own stages come later', () => {
+    const claim = taught([
+      ['math', id],
+      ['code', { uri: '/models/b' }],
+      ['chat', { uri: 's3://bucket/c' }],
+      ['swe', 'best'],
+      ['instruction', 'stage:sft'],
+    ]);
+    const { inputs, teacherTransfers } = plan(claim);
+    expect(inputs.teachers).toEqual({
+      [id]: '/scratch/teachers/0',
+      '/models/b': '/models/b',
+      's3://bucket/c': '/scratch/teachers/2',
+    });
+    const checkpoint = claim.teachers[0];
+    expect(teacherTransfers).toEqual([
+      {
+        whose: 'teacher of stage distill, domain math',
+        transfer: { kind: 'fetch_checkpoint', checkpoint, dir: '/scratch/teachers/0', part: 'model' },
+      },
+      {
+        whose: 'teacher of stage distill, domain chat',
+        transfer: { kind: 'fetch_model', uri: 's3://bucket/c', dir: '/scratch/teachers/2' },
+      },
+    ]);
+    expect(plan(claimOf('/models/a')).inputs).not.toHaveProperty('teachers');
+  });
+
+  const gone = { ...taught([['math', id]]), teachers: [] };
+  test.each([
+    ['outside the roots', taught([['math', { uri: '/etc' }]]), /domain math: \/etc: .*MILLRACE_MODEL_ROOTS/],
+    ['no more', gone, /domain math: ckpt_0+1: there is no such checkpoint any more/],
+    [
+      'adapters alone',
+      taught([['math', id]], [{ name: 'adapter/adapter_model.safetensors' }]),
+      /domain math: ckpt_0+1 holds adapters alone/,
+    ],
+  ])('one that there cannot be ends the attempt before anything is fetched: %s', (_, claim, message) => {
+    const outcome = (): unknown => {
+      try {
+        return plan(claim);
+      } catch (error) {
+        return transferOutcome(error);
+      }
+    };
+    expect(outcome()).toMatchObject({
+      reason: 'invalid_model',
+      message: expect.stringMatching(new RegExp(`^teacher of stage distill, ${message.source}`)) as unknown,
+    });
+  });
 });

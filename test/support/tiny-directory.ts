@@ -12,6 +12,8 @@ export interface TinyDirectory {
   /** Further files, or others in place of the model's own. */
   readonly files?: Readonly<Partial<Record<ModelFileName, string>>>;
   readonly seed?: number;
+  /** Fields of config.json in place of the tiny model's. */
+  readonly config?: Readonly<Partial<Record<'intermediate_size' | 'num_hidden_layers', number>>>;
 }
 
 /** The id of the token that ends an answer. */
@@ -20,9 +22,9 @@ export const tinyEnd = 1;
 /** Makes the directory; its files with size and hash. */
 export async function writeTinyDirectory(
   directory: string,
-  { positions = 128, files = {}, seed = 1 }: TinyDirectory = {},
+  { positions = 128, files = {}, seed = 1, config: changes = {} }: TinyDirectory = {},
 ): Promise<ListedFile[]> {
-  const config = { ...tinyInit.config, max_position_embeddings: positions };
+  const config = { ...tinyInit.config, ...changes, max_position_embeddings: positions };
   const model = await loadModel({ ...tinyInit, config }, { datasets: {} }, seed);
   await mkdir(directory, { recursive: true });
   const weights = new Map(

@@ -12,7 +12,7 @@ import {
   errandFinishRequest,
   errandHeartbeatRequest,
 } from '../../../api/contract/errand.ts';
-import type { Claim, HeartbeatAction, Outcome } from '../../../api/contract/runner.ts';
+import type { Claim, ClaimedCheckpoint, HeartbeatAction, Outcome } from '../../../api/contract/runner.ts';
 import {
   PROTOCOL_VERSION,
   checkpointRequest,
@@ -21,6 +21,7 @@ import {
   heartbeatRequest,
   registerRequest,
   reportRequest,
+  stageEndRequest,
 } from '../../../api/contract/runner.ts';
 
 const bodies = {
@@ -29,6 +30,7 @@ const bodies = {
   heartbeat: heartbeatRequest,
   report: reportRequest,
   checkpoints: checkpointRequest,
+  'stage-ends': stageEndRequest,
   finish: finishRequest,
   'errands/claim': errandClaimRequest,
   'errands/heartbeat': errandHeartbeatRequest,
@@ -38,6 +40,8 @@ type Route = keyof typeof bodies;
 export type BodyOf<R extends Route> = z.infer<(typeof bodies)[R]>;
 
 export const runnerId = 'run_00000000000000000001';
+
+const checkpointId = 'ckpt_00000000000000000001';
 
 interface Answer {
   readonly status: number;
@@ -52,6 +56,11 @@ export const problem = (status: number, code: string): Answer => ({
 export class FakeService {
   readonly claims: Claim[] = [];
   readonly errands: ErrandClaim[] = [];
+  /** The last that was committed is the end of every stage. */
+  get stageEnd(): ClaimedCheckpoint | null {
+    const committed = this.bodies('checkpoints').at(-1)?.checkpoint;
+    return committed === undefined ? null : { ...committed, id: checkpointId };
+  }
   /** Outcomes of errands, in the order in which they were told. */
   readonly errandOutcomes: ErrandOutcome[] = [];
   /** What was said of jobs, in the order of arrival, answered with success or not. */
@@ -135,7 +144,9 @@ export class FakeService {
       case 'report':
         return ok({ applied: this.#apply(body as BodyOf<'report'>) });
       case 'checkpoints':
-        return ok({ id: 'ckpt_00000000000000000001' });
+        return ok({ id: checkpointId });
+      case 'stage-ends':
+        return ok({ checkpoint: this.stageEnd });
       case 'finish':
         this.outcome = (body as BodyOf<'finish'>).outcome;
         return ok({ state: this.outcome.type });

@@ -15,12 +15,14 @@ const stage = 'sft';
 const steps = 4;
 const committed = new Map<string, () => void>();
 let pauseAsked = false;
+const stageEnd = Promise.withResolvers<Extract<ToTrainer, { type: 'stage_end' | 'stage_end_missing' }>>();
 
 process.on('disconnect', () => process.exit(1));
 process.on('message', (message: ToTrainer) => {
   if (message.type === 'start') void scripts[message.claim.spec.name ?? '']!(message);
   else if (message.type === 'snapshot_done') committed.get(message.dir)?.();
-  else pauseAsked = true;
+  else if (message.type === 'pause') pauseAsked = true;
+  else stageEnd.resolve(message);
 });
 
 function step(number: number): void {
@@ -83,6 +85,17 @@ function exitWith(outcome: Extract<FromTrainer, { type: 'outcome' }>['outcome'])
   process.send?.({ type: 'outcome', outcome } satisfies FromTrainer, () => process.exit(0));
 }
 
+async function learnFrom({ scratch }: StartMessage): Promise<void> {
+  const dir = join(scratch, 'teachers', '0');
+  send({ type: 'fetch_stage_end', stageIndex: 0, dir });
+  const alive = setInterval(() => send({ type: 'alive' }), 50);
+  const answer = await stageEnd.promise;
+  clearInterval(alive);
+  const files = answer.type === 'stage_end' ? (await readdir(dir)).sort() : [];
+  console.log(`answered ${JSON.stringify({ ...answer, dir: undefined, files })}`);
+  exitWith({ type: 'succeeded' });
+}
+
 async function forever(): Promise<void> {
   for (;;) {
     send({ type: 'alive' });
@@ -110,6 +123,17 @@ const scripts: Readonly<Record<string, (start: StartMessage) => Promise<void>>> 
     }
     console.log(`scratch holds ${JSON.stringify(await readdir(start.scratch))}`);
     exitWith({ type: 'succeeded' });
+  },
+  /** Keeps a snapshot, which is the end of a stage, then wants it back. */
+  async learning(start) {
+    tellPids();
+    await snapshot(start, steps, Number(process.env['SCRIPT_MEGABYTES'] ?? 0));
+    await learnFrom(start);
+  },
+  /** Wants the end of a stage that has none. */
+  async orphaned(start) {
+    tellPids();
+    await learnFrom(start);
   },
   async diverge() {
     exitWith({ type: 'failed', reason: 'diverged', message: 'the norm is not finite\0' });

@@ -8,6 +8,7 @@ import type { Stage } from './stage.ts';
 import type { DistilledDomain, DistillStage, Teacher } from './stages/distill.ts';
 import { distilledDomain } from './stages/distill.ts';
 import type { Suite } from './suite.ts';
+import { isOutside } from './teachers.ts';
 
 /** Everything but `kind` and `steps`: a stage, or the repair of a gate. */
 type Distilling = Pick<
@@ -148,7 +149,7 @@ function teacherFault(
   domain: string,
   { before, suites }: DistilledContext,
 ): string | undefined {
-  if (typeof teacher === 'object' || teacher.startsWith('ckpt_')) return undefined;
+  if (isOutside(teacher)) return undefined;
   const names = before.map(({ name, kind }) => name ?? kind);
   if (names.length === 0)
     return `there is no stage before this one for ${JSON.stringify(teacher)} to choose from: name a checkpoint, a uri, or from_job`;

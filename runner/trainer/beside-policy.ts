@@ -4,6 +4,7 @@
 import type { ExpandedDistillStage, ExpandedSpec } from '../../api/contract/expand.ts';
 import { isDistilled, isReinforced } from '../../api/contract/stage-kinds.ts';
 import { nameOfTeacher, placesOfTeacher } from '../../api/contract/teacher-places.ts';
+import { isOutside } from '../../api/contract/teachers.ts';
 import { frozenAtOnce } from '../engine/memory-budget.ts';
 import type { Machine } from '../engine/memory-budget.ts';
 import type { LoraConfig } from '../engine/models/lora.ts';
@@ -75,10 +76,8 @@ function checkPositions(teacher: DecoderConfig, student: DecoderConfig, longest:
   );
 }
 
-const isOwn = (teacher: unknown): boolean => typeof teacher === 'string' && !teacher.startsWith('ckpt_');
-
 const hasOwnTeacher = ({ domains }: ExpandedDistillStage): boolean =>
-  domains.some(({ teacher }) => isOwn(teacher));
+  domains.some(({ teacher }) => !isOutside(teacher));
 
 const teacherCount = ({ domains }: ExpandedDistillStage): number =>
   new Set(domains.map(({ domain, teacher }) => JSON.stringify(teacher === 'best' ? [domain] : teacher))).size;

@@ -62,13 +62,17 @@ export class ProcessTeachers implements Teachers {
     } catch (cause) {
       throw new InvalidModel(`teacher ${name}: ${(cause as Error).message}`, { cause });
     } finally {
-      if (!this.#takeTurns) await this.stageOver();
+      if (!this.#takeTurns) await this.#dropFetched();
       parent.send({ type: 'alive' });
     }
   }
 
   /** What was fetched for the stage leaves scratch. */
   async stageOver(): Promise<void> {
+    await this.#dropFetched();
+  }
+
+  async #dropFetched(): Promise<void> {
     for (const directory of this.#fetched.values()) await rm(directory, { recursive: true, force: true });
     this.#fetched.clear();
   }

@@ -30,6 +30,21 @@ export async function readModelFiles(dir: string): Promise<Map<ModelFileName, st
   return files;
 }
 
+/** One of the files as JSON. Throws naming the file of `dir` that is missing or no JSON. */
+export function parseModelFile(files: ModelFiles, name: ModelFileName, dir: string): unknown {
+  const file = join(dir, name);
+  const text = files.get(name);
+  if (text === undefined)
+    throw new Error(
+      `${file}: there is no such file; a model directory holds config.json, tokenizer.json and *.safetensors`,
+    );
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new Error(`${file}: not JSON: ${(cause as Error).message}`, { cause });
+  }
+}
+
 const dtypeNames = { F32: 'float32', BF16: 'bfloat16', F16: 'float16' } as const;
 
 /** The config with the element type that is written: a loader that trusts it must not round float32 weights. */

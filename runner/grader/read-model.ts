@@ -3,7 +3,7 @@
 // a language head, as transformers writes it.
 import { join } from 'node:path';
 import type { ModelFileName } from '../checkpoint/model-files.ts';
-import { readModelFiles } from '../checkpoint/model-files.ts';
+import { parseModelFile, readModelFiles } from '../checkpoint/model-files.ts';
 import { readModelWeights } from '../checkpoint/safetensors.ts';
 import { parseModelConfig } from '../engine/models/config.ts';
 import type { DecoderConfig } from '../engine/models/config.ts';
@@ -20,13 +20,10 @@ export interface LoadedModel {
 /** Throws naming the file that is missing or wrong. */
 export async function readModel(directory: string): Promise<LoadedModel> {
   const files = await readModelFiles(directory);
-  const configText = files.get('config.json');
-  const file = join(directory, 'config.json');
-  if (configText === undefined)
-    throw new Error(
-      `${file}: there is no such file; a model directory holds config.json, tokenizer.json and *.safetensors`,
-    );
-  const config = parseModelConfig(parseJson(configText, file), file);
+  const config = parseModelConfig(
+    parseModelFile(files, 'config.json', directory),
+    join(directory, 'config.json'),
+  );
   return {
     config,
     weights: await readModelWeights(directory),
@@ -42,12 +39,4 @@ function fit(tokenizer: Tokenizer, config: DecoderConfig, directory: string): To
     );
   }
   return tokenizer;
-}
-
-function parseJson(text: string, file: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (cause) {
-    throw new Error(`${file}: not JSON: ${(cause as Error).message}`, { cause });
-  }
 }

@@ -1,7 +1,7 @@
 // A teacher's model directory: whether it can teach this student, seen without reading a weight, and the teacher itself, frozen.
 import { join } from 'node:path';
 import { tokenizerDifference } from '../../api/contract/tokenizer-difference.ts';
-import { readModelFiles } from '../checkpoint/model-files.ts';
+import { parseModelFile, readModelFiles } from '../checkpoint/model-files.ts';
 import { readModelShapes } from '../checkpoint/safetensors.ts';
 import { Scorer } from '../engine/learner/scorer.ts';
 import type { ScorerOptions } from '../engine/learner/scorer.ts';
@@ -18,16 +18,17 @@ export type Student = Pick<LoadedModel, 'config' | 'files'>;
 /** The teacher's configuration. Throws naming what is missing or does not fit. */
 export async function checkTeacher(student: Student, directory: string): Promise<DecoderConfig> {
   const files = await readModelFiles(directory);
-  const parse = (name: 'config.json' | 'tokenizer.json'): unknown =>
-    parseJson(directory, name, files.get(name));
-  const config = parseModelConfig(parse('config.json'), join(directory, 'config.json'));
+  const config = parseModelConfig(
+    parseModelFile(files, 'config.json', directory),
+    join(directory, 'config.json'),
+  );
   if (config.scalarHead === true)
     throw new Error(
       `${directory}: the model has a scalar head: a reward model says no words, name a language model`,
     );
   const difference = tokenizerDifference(
-    parseJson('the model', 'tokenizer.json', student.files.get('tokenizer.json')),
-    parse('tokenizer.json'),
+    parseModelFile(student.files, 'tokenizer.json', 'the model'),
+    parseModelFile(files, 'tokenizer.json', directory),
   );
   if (difference !== undefined)
     throw new Error(`${directory}: its ${difference}: a teacher scores the very tokens that the model says`);
@@ -50,19 +51,6 @@ function checkShapes(
       throw new Error(
         `${directory}: ${found === undefined ? `lacks tensor "${name}"` : `tensor "${name}" has shape [${found.join(', ')}]`}, its configuration needs it with shape [${shape.join(', ')}]`,
       );
-  }
-}
-
-function parseJson(directory: string, name: string, text: string | undefined): unknown {
-  const file = join(directory, name);
-  if (text === undefined)
-    throw new Error(
-      `${file}: there is no such file; a model directory holds config.json, tokenizer.json and *.safetensors`,
-    );
-  try {
-    return JSON.parse(text);
-  } catch (cause) {
-    throw new Error(`${file}: not JSON: ${(cause as Error).message}`, { cause });
   }
 }
 

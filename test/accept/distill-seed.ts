@@ -17,6 +17,7 @@ import type { Run } from '../../examples/small-world/run/jobs.ts';
 import { rewardModelOf, seededOf, succeeded, trainedCascade } from '../../examples/small-world/run/jobs.ts';
 import { conversations, createWorld, domains } from '../../examples/small-world/world.ts';
 import { heldOutCells, stageEnds } from './held-out.ts';
+import { secondsOf } from './job-seconds.ts';
 
 /** What one way on made of a domain. */
 export interface Recovery {
@@ -160,9 +161,4 @@ function klByDomain(events: readonly JobEvent[]): Record<string, (number | null)
   return Object.fromEntries(
     keys.map((key) => [key.slice(0, -'.kl'.length), steps.map((metrics) => metrics[key] ?? null)]),
   );
-}
-
-async function secondsOf({ client }: Run, job: string): Promise<number> {
-  const { started_at, finished_at } = await client.job(job);
-  return (Date.parse(finished_at!) - Date.parse(started_at!)) / 1000;
 }

@@ -6,7 +6,6 @@ import { join, resolve } from 'node:path';
 import { parseArgs, promisify } from 'node:util';
 import { createClient } from '../../api/client.ts';
 import { dataDirAt } from '../../cli/data-dir.ts';
-import { explainError } from '../../cli/explain-error.ts';
 import { screenOn } from '../../cli/screen.ts';
 import { withOneMachine } from '../../cli/serve/one-machine.ts';
 import { refuseForeignServices } from '../../cli/serve/own-services.ts';
@@ -14,6 +13,7 @@ import { worldFiles } from '../../examples/small-world/run/specs.ts';
 import { distilledPassed, verdicts, writeDistilled } from './distill-results.ts';
 import type { DistilledSeed } from './distill-seed.ts';
 import { distilledSeed } from './distill-seed.ts';
+import { runInterruptible } from './interruptible.ts';
 import { commitNow } from './results.ts';
 
 const root = resolve(import.meta.dirname, '../..');
@@ -55,17 +55,4 @@ async function main(interrupt: AbortSignal, hurry: AbortSignal): Promise<number>
   return distilledPassed(results) ? 0 : 1;
 }
 
-const [interrupt, hurry] = [new AbortController(), new AbortController()];
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
-  process.on(signal, () =>
-    (interrupt.signal.aborted ? hurry : interrupt).abort(new Error(`interrupted by ${signal}`)),
-  );
-
-process.exit(
-  await main(interrupt.signal, hurry.signal).catch((error: unknown) => {
-    console.error(
-      interrupt.signal.aborted ? 'interrupted; the next run goes on where this one was' : explainError(error),
-    );
-    return interrupt.signal.aborted ? 130 : 1;
-  }),
-);
+await runInterruptible(main);

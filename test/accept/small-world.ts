@@ -7,7 +7,6 @@ import { join, resolve } from 'node:path';
 import { parseArgs, promisify } from 'node:util';
 import { createClient } from '../../api/client.ts';
 import { dataDirAt } from '../../cli/data-dir.ts';
-import { explainError } from '../../cli/explain-error.ts';
 import { clock } from '../../cli/format.ts';
 import { screenOn } from '../../cli/screen.ts';
 import type { Screen } from '../../cli/screen.ts';
@@ -20,6 +19,8 @@ import type { Run } from '../../examples/small-world/run/jobs.ts';
 import { rewardModelOf, trainedCascade } from '../../examples/small-world/run/jobs.ts';
 import { worldFiles } from '../../examples/small-world/run/specs.ts';
 import { heldOutCells, stageEnds } from './held-out.ts';
+import { runInterruptible } from './interruptible.ts';
+import { secondsOf } from './job-seconds.ts';
 import { commitNow } from './results.ts';
 import type { SeedResult } from './small-world-results.ts';
 import { passed, verdictLines, writeSmallWorld } from './small-world-results.ts';
@@ -48,12 +49,6 @@ async function ofSeed(run: Run): Promise<SeedResult> {
     heldOut.push({ after: stage, cells: await heldOutCells(run, stage, id, rewardModel) });
   const seconds = await secondsOf(run, job);
   return { seed: run.seed, job, seconds, limitSeconds, record, heldOut };
-}
-
-/** From its first claim to its end; where it was interrupted, the time in between is in it. */
-async function secondsOf({ client }: Run, job: string): Promise<number> {
-  const { started_at, finished_at } = await client.job(job);
-  return (Date.parse(finished_at!) - Date.parse(started_at!)) / 1000;
 }
 
 function show(screen: Screen, { seed, record, heldOut, seconds }: SeedResult): void {
@@ -98,17 +93,4 @@ async function main(interrupt: AbortSignal, hurry: AbortSignal): Promise<number>
   return passed(results) ? 0 : 1;
 }
 
-const [interrupt, hurry] = [new AbortController(), new AbortController()];
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
-  process.on(signal, () =>
-    (interrupt.signal.aborted ? hurry : interrupt).abort(new Error(`interrupted by ${signal}`)),
-  );
-
-process.exit(
-  await main(interrupt.signal, hurry.signal).catch((error: unknown) => {
-    console.error(
-      interrupt.signal.aborted ? 'interrupted; the next run goes on where this one was' : explainError(error),
-    );
-    return interrupt.signal.aborted ? 130 : 1;
-  }),
-);
+await runInterruptible(main);

@@ -6,10 +6,8 @@ import type { BenchResult } from './report.ts';
 import { summary } from './report.ts';
 import type { Step } from './small-world-steps.ts';
 import { smallWorld, stepsOf } from './small-world-steps.ts';
-import { shareOf, timesOf } from './step-times.ts';
+import { discarded, shareOf, timesOf } from './step-times.ts';
 
-/** What a step beyond these says is warm. */
-const discarded = 2;
 const idleGoal = 0.1;
 
 interface Counts {

@@ -6,12 +6,10 @@ import type { BenchResult } from './report.ts';
 import { summary } from './report.ts';
 import type { Step } from './small-world-steps.ts';
 import { smallWorld, stepsOf } from './small-world-steps.ts';
-import { timesOf } from './step-times.ts';
+import { discarded, timesOf } from './step-times.ts';
 import { measureTeacherScoring } from './teacher-scoring.ts';
 
-/** What a step beyond these says is warm. */
-const discarded = 2;
-const taught = ['math', 'instruction', 'swe'];
+const domains = ['math', 'instruction', 'swe'];
 
 interface Counts {
   readonly sft: number;
@@ -53,7 +51,7 @@ const shortened = (stages: Stages, { sft }: Counts) =>
 const distilling = (stages: Stages, { distill }: Counts) => ({
   kind: 'distill',
   ...{ steps: distill, prompts_per_step: prompts, rollouts, max_response: 48, lr: 0.0002 },
-  domains: taught.map((domain) => {
+  domains: domains.map((domain) => {
     const { data, mode } = stages.find(({ kind }) => kind === domain)!;
     return { domain, data, mode, teacher: 'stage:sft' };
   }),

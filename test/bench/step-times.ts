@@ -3,7 +3,10 @@ import type { BenchResult } from './report.ts';
 import { summary } from './report.ts';
 import type { Step } from './small-world-steps.ts';
 
-/** `parts` of a step as they stand in its metrics, `time_PART`; `perStep`: answers that a step learns from. */
+/** What a step beyond these says is warm. */
+export const discarded = 2;
+
+/** `parts` of a step as they stand in its metrics, `time_PART`; `perStep`: rollouts of a step. */
 export function timesOf(
   stage: string,
   parts: readonly string[],

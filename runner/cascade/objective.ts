@@ -37,14 +37,14 @@ export function sftWeights(pairs: readonly TokenPair[]): WeightedSequence[] {
  */
 export function ascentWeights(loss: Loss, pairs: readonly AdvantagedPair[]): WeightedSequence[] {
   const counted = pairs.filter((pair) => pair.advantage !== null && pair.response.length > 0);
-  const parts = partsOf(loss, counted);
+  const normalizers = normalizersOf(loss, counted);
   return counted.map((pair, i) =>
-    weightedSequence(pair, (t) => ((pair.advantage ?? 0) + (pair.pull_T?.[t] ?? 0)) / parts[i]!),
+    weightedSequence(pair, (t) => ((pair.advantage ?? 0) + (pair.pull_T?.[t] ?? 0)) / normalizers[i]!),
   );
 }
 
-/** Of each response: a token of it has the so many-th part of the loss. */
-export function partsOf(loss: Loss, pairs: readonly TokenPair[]): number[] {
+/** Of each response, by what the weights of its tokens are divided. */
+export function normalizersOf(loss: Loss, pairs: readonly TokenPair[]): number[] {
   const N = pairs.reduce((total, { response }) => total + response.length, 0);
   return pairs.map(({ response }) => (loss === 'token_mean' ? N : response.length * pairs.length));
 }

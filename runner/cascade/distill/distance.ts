@@ -1,10 +1,10 @@
 // How far the policy is from each teacher when it begins to learn from it: the mean of log(policy / teacher) over the domain's first
-// answers. Published runs trained from 0.04 nats a token and collapsed from 0.19 (MOPD-X, arXiv 2606.30406): a teacher of another origin
+// rollouts. Published runs trained from 0.04 nats a token and collapsed from 0.19 (MOPD-X, arXiv 2606.30406): a teacher of another origin
 // unlearns more than it teaches, however strong it is.
 import type { Entry } from '../../../api/contract/event.ts';
-import type { Taught } from './lesson.ts';
 import { klOf } from './metrics.ts';
-import type { DistillStep } from './options.ts';
+import type { DistillStepOptions } from './options.ts';
+import type { DistilledRollout } from './teacher-batch.ts';
 
 /** The spec says that a stage whose teacher is so far away fails. */
 export class TeacherTooFar extends Error {
@@ -13,13 +13,13 @@ export class TeacherTooFar extends Error {
 
 type Distance = Extract<Entry, { type: 'teacher_distance' }>;
 
-/** Says it of every domain that has answers for the first time. Throws TeacherTooFar, before anything is updated by them. */
-export function measureDistances(options: DistillStep, taught: readonly Taught[]): void {
+/** Says it of every domain that has rollouts for the first time. Throws TeacherTooFar, before anything is updated by them. */
+export function measureDistances(options: DistillStepOptions, distilled: readonly DistilledRollout[]): void {
   const { stage, teachers, measured, host } = options;
   const { at_most, otherwise } = stage.distance;
   const fired: Distance[] = [];
   for (const { domain, teacher } of teachers) {
-    const own = taught.filter(({ source }) => source.domain === domain);
+    const own = distilled.filter(({ source }) => source.domain === domain);
     if (own.length === 0 || measured.has(domain)) continue;
     measured.add(domain);
     const kl = klOf(own);

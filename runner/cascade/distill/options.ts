@@ -15,7 +15,7 @@ export interface DistillOptions extends RunOptions {
   readonly matrix: Pick<Matrix, 'evaluations'>;
 }
 
-export interface DistillStep extends DistillOptions {
+export interface DistillStepOptions extends DistillOptions {
   readonly policy: Policy;
   readonly stage: ExpandedDistillStage;
   readonly sources: readonly DistilledSource[];

@@ -1,38 +1,38 @@
-// Which answers of a step are kept to be looked at, chosen as those of RL are, with how far each is from its teacher.
+// Which rollouts of a step are kept to be looked at, chosen as those of RL are, with how far each is from its teacher.
 import { askedMode } from '../asked-mode.ts';
 import { mean } from '../mean.ts';
 import { rowOf } from '../rl/group.ts';
 import { chosenOf } from '../rl/samples.ts';
 import type { StepSample } from '../stage-run.ts';
-import type { AnsweredGroup } from './answers.ts';
-import type { Taught } from './lesson.ts';
 import { klOf } from './metrics.ts';
-import type { DistillStep } from './options.ts';
-import { gainAt } from './policy-gradient.ts';
+import type { DistillStepOptions } from './options.ts';
+import { weightAt } from './policy-gradient.ts';
+import type { SampledGroup } from './rollouts.ts';
+import type { DistilledRollout } from './teacher-batch.ts';
 
 export function distilledSamples(
-  { stage: { objective }, samplesPerStep }: Pick<DistillStep, 'stage' | 'samplesPerStep'>,
-  groups_P: readonly AnsweredGroup[],
-  taught: readonly Taught[],
+  { stage: { objective }, samplesPerStep }: Pick<DistillStepOptions, 'stage' | 'samplesPerStep'>,
+  groups_P: readonly SampledGroup[],
+  distilled: readonly DistilledRollout[],
 ): StepSample[] {
-  const taughtOf = new Map(taught.map((one) => [one.rollout, one]));
+  const distilledOf = new Map(distilled.map((one) => [one.rollout, one]));
   return chosenOf(groups_P, samplesPerStep).map(({ group, g }) =>
-    sample(objective, group, g, taughtOf.get(group.rollouts_G[g]!)),
+    sample(objective, group, g, distilledOf.get(group.rollouts_G[g]!)),
   );
 }
 
-/** `advantage`: mean of its tokens; null of an answer that is not learnt from, or whose tokens have none. */
+/** `advantage`: mean of its tokens; null of a rollout that is not learnt from, or whose tokens have none. */
 function sample(
-  objective: DistillStep['stage']['objective'],
-  group: AnsweredGroup,
+  objective: DistillStepOptions['stage']['objective'],
+  group: SampledGroup,
   g: number,
-  taught: Taught | undefined,
+  distilled: DistilledRollout | undefined,
 ): StepSample {
   const rollout = group.rollouts_G[g]!;
   const advantage =
-    taught === undefined || objective.type !== 'policy_gradient'
+    distilled === undefined || objective.type !== 'policy_gradient'
       ? null
-      : mean([...taught.policy_T.keys()].map((t) => gainAt(objective, taught, t).advantage));
+      : mean([...distilled.policyLogProbs_T.keys()].map((t) => weightAt(objective, distilled, t).advantage));
   const verdict = verdictOf(group, g);
   return {
     task: group.task,
@@ -43,15 +43,15 @@ function sample(
     tokens: rollout.response.length,
     truncated: rollout.truncated,
     ...verdict,
-    parts: { ...verdict.parts, ...(taught && { kl: klOf([taught]) }) },
+    parts: { ...verdict.parts, ...(distilled && { kl: klOf([distilled]) }) },
     advantage,
   };
 }
 
 type Verdict = Pick<StepSample, 'status' | 'reward' | 'parts' | 'code'>;
 
-/** Of an answer that nobody was asked to grade `unscored`, by the code not_graded. */
-function verdictOf({ judged }: AnsweredGroup, g: number): Verdict {
+/** Of a rollout that nobody was asked to grade `unscored`, by the code not_graded. */
+function verdictOf({ judged }: SampledGroup, g: number): Verdict {
   const one = judged?.rollouts_G[g];
   if (one === undefined) return { status: 'unscored', reward: null, parts: {}, code: 'not_graded' };
   const { outcome, reward } = one;

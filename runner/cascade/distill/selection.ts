@@ -1,25 +1,25 @@
-// Which of the answers a step learns from, and asks teachers about.
-import type { Answer } from './answers.ts';
-import type { DistillStep } from './options.ts';
+// Which rollouts a step learns from, and has teachers score.
+import type { DistillStepOptions } from './options.ts';
+import type { SampledRollout } from './rollouts.ts';
 import { withinBudget } from './token-budget.ts';
 
-export interface Chosen {
-  readonly learnt: readonly Answer[];
+export interface Selection {
+  readonly trained: readonly SampledRollout[];
   /** By budgets. */
-  readonly left: ReadonlySet<Answer['rollout']>;
+  readonly leftOut: ReadonlySet<SampledRollout['rollout']>;
 }
 
 /** What a filter leaves out takes no budget. */
-export function chosenAnswers(
-  { stage, sources }: Pick<DistillStep, 'stage' | 'sources'>,
-  answers: readonly Answer[],
-): Chosen {
-  const usable = answers.filter(
+export function selectRollouts(
+  { stage, sources }: Pick<DistillStepOptions, 'stage' | 'sources'>,
+  rollouts: readonly SampledRollout[],
+): Selection {
+  const usable = rollouts.filter(
     ({ rollout }) => rollout.response.length > 0 && !(stage.overlong === 'filter' && rollout.truncated),
   );
-  const left = new Set(
+  const leftOut = new Set(
     sources.flatMap((source) => {
-      const own = usable.filter((answer) => answer.source === source);
+      const own = usable.filter((one) => one.source === source);
       const within = withinBudget(
         own.map(({ rollout }) => rollout.response.length),
         source.tokenBudget,
@@ -27,5 +27,5 @@ export function chosenAnswers(
       return own.flatMap(({ rollout }, i) => (within[i] === true ? [] : [rollout]));
     }),
   );
-  return { learnt: usable.filter(({ rollout }) => !left.has(rollout)), left };
+  return { trained: usable.filter(({ rollout }) => !leftOut.has(rollout)), leftOut };
 }

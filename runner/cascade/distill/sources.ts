@@ -9,7 +9,7 @@ import type { PromptSource, Source } from '../rl/source.ts';
 
 export interface DistilledSource extends PromptSource {
   readonly tokenBudget: number | undefined;
-  /** Undefined: no answer is graded. */
+  /** Undefined: no rollout is graded. */
   readonly graded: Source | undefined;
 }
 

@@ -5,9 +5,9 @@ import type { Policy } from '../policy.ts';
 import { sharesOf } from '../rl/shares.ts';
 import { lineOptionsOf, TaskLines } from '../rl/task-lines.ts';
 import type { StageRun } from '../stage-run.ts';
-import { distil } from './distil.ts';
 import type { DistillOptions } from './options.ts';
 import { openDistilledSources } from './sources.ts';
+import { distillStep } from './step.ts';
 import { carriedOf, stateFrom } from './state.ts';
 import type { DistillState } from './state.ts';
 import { TeacherPool } from './teacher-pool.ts';
@@ -43,7 +43,7 @@ export function distillStage(
       const { pool, state } = current();
       // A step that rewards stayed away from has taken no task.
       const taken = { ...state, lines: state.lines.copy(), measured: new Set(state.measured) };
-      const result = await distil({ ...fixed, ...taken, pool }, step);
+      const result = await distillStep({ ...fixed, ...taken, pool }, step);
       current().state = taken;
       return result;
     },

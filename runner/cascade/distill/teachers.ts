@@ -1,8 +1,9 @@
 // The teacher of each domain, as events name it. What `best` means is settled once, when the stage begins, and carried from then on:
-// evaluations that come later change nothing. An answer is taught by the teacher of its domain, which is its source: no counter, no
-// draw, so a resumed run routes alike.
+// evaluations that come later change nothing. A rollout is scored by the teacher of its domain, which is its source: no
+// counter, no draw, so a resumed run routes alike.
 import { z } from 'zod';
-import type { ExpandedDistillStage, ExpandedTeacher } from '../../../api/contract/expand.ts';
+import type { ExpandedDistillStage } from '../../../api/contract/expand.ts';
+import { nameOfTeacher } from '../../../api/contract/teacher-places.ts';
 import { DataError } from '../../data/error.ts';
 import type { Evaluated } from '../point.ts';
 import { bestOf } from './best.ts';
@@ -22,11 +23,8 @@ export const chooseTeachers = (
   domains.map(({ domain, teacher }) =>
     teacher === 'best'
       ? { domain, ...bestTeacher(name, domain, evaluations) }
-      : { domain, teacher: namedTeacher(teacher), score: null },
+      : { domain, teacher: nameOfTeacher(teacher), score: null },
   );
-
-const namedTeacher = (teacher: ExpandedTeacher): string =>
-  typeof teacher === 'string' ? teacher : teacher.uri;
 
 function bestTeacher(
   stage: string,

@@ -27,7 +27,7 @@ function groupMetrics(groups_P: readonly JudgedGroup[]): Record<string, number> 
     dropped_groups: mean(groups_P.map(({ std }) => (std === null ? 1 : 0))),
     invalid: mean(all.map(({ outcome }) => (outcome.status === 'invalid' ? 1 : 0))),
     unscored: 1 - scored.length / all.length,
-    ...answerMetrics(all.map(({ rollout }) => rollout)),
+    ...responseMetrics(all.map(({ rollout }) => rollout)),
     ...partMeans(scored),
     ...(looksForMixing
       ? { language_mixing: mean(scored.map(({ penalties }) => ('language_mixing' in penalties ? 1 : 0))) }
@@ -35,8 +35,8 @@ function groupMetrics(groups_P: readonly JudgedGroup[]): Record<string, number> 
   };
 }
 
-/** What answers look like, whatever they are worth. `thinking_length` and `answer_length` are absent where no response has that part. */
-export const answerMetrics = (rollouts: readonly Rollout[]): Record<string, number> => ({
+/** What responses look like, whatever they are worth. `thinking_length` and `answer_length` are absent where no response has that part. */
+export const responseMetrics = (rollouts: readonly Rollout[]): Record<string, number> => ({
   truncated: mean(rollouts.map(({ truncated }) => (truncated ? 1 : 0))),
   response_length: mean(rollouts.map(({ response }) => response.length)),
   ...partLengths(rollouts),

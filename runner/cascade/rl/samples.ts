@@ -6,7 +6,7 @@ import type { TaskGroup } from './group.ts';
 import type { Judged, JudgedGroup } from './judge.ts';
 import type { PromptSource } from './source.ts';
 
-interface Answered extends TaskGroup<PromptSource> {
+interface SampledGroup extends TaskGroup<PromptSource> {
   readonly rollouts_G: readonly unknown[];
 }
 
@@ -18,7 +18,7 @@ export const chooseSamples = (groups_P: readonly JudgedGroup[], count: number): 
   chosenOf(groups_P, count).map(({ group, g }) => sample(group, group.rollouts_G[g]!, g));
 
 /** Groups, and places of rollouts within them. */
-export function chosenOf<Group extends Answered>(
+export function chosenOf<Group extends SampledGroup>(
   groups_P: readonly Group[],
   count: number,
 ): { readonly group: Group; readonly g: number }[] {
@@ -32,7 +32,7 @@ export function chosenOf<Group extends Answered>(
   return all.filter((one) => chosen.includes(one));
 }
 
-const kindOf = ({ source, mode }: Answered): string => `${source.domain}/${askedMode(mode)}`;
+const kindOf = ({ source, mode }: SampledGroup): string => `${source.domain}/${askedMode(mode)}`;
 
 function spread<One>(all: readonly One[], count: number): One[] {
   const stride = Math.max(1, all.length / Math.max(1, count));

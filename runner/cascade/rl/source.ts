@@ -14,7 +14,7 @@ import type { Policy } from '../policy.ts';
 import { roomyPrompts } from '../prompt.ts';
 import type { Datasets } from '../host.ts';
 
-/** What answers are drawn for; nobody need grade them. */
+/** What rollouts are drawn for; nobody need grade them. */
 export interface PromptSource extends Pick<TaskSource, 'domain' | 'data' | 'weight' | 'mode'> {
   readonly rows: readonly Task[];
   /** Tokens of each row's prompt, by the mode it asks for (undefined: for none). */

@@ -1,9 +1,9 @@
-// A batch of answers of two domains: each is taught by the teacher of its domain, whatever the order of the batch, and the gradients of
+// A batch of rollouts of two domains: each is scored by the teacher of its domain, whatever the order of the batch, and the gradients of
 // both add up.
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Answer } from '../../../runner/cascade/distill/answers.ts';
-import { learn } from '../../../runner/cascade/distill/learn.ts';
-import type { DistillStep } from '../../../runner/cascade/distill/options.ts';
+import { forwardBackward } from '../../../runner/cascade/distill/forward-backward.ts';
+import type { DistillStepOptions } from '../../../runner/cascade/distill/options.ts';
+import type { SampledRollout } from '../../../runner/cascade/distill/rollouts.ts';
 import type { DistilledSource } from '../../../runner/cascade/distill/sources.ts';
 import { TeacherPool } from '../../../runner/cascade/distill/teacher-pool.ts';
 import { sampleGroups } from '../../../runner/cascade/rollout.ts';
@@ -21,7 +21,7 @@ const names = { math: '/models/a', code: '/models/b' };
 let runtime: Runtime;
 let policy: TinyPolicy;
 let pool: TeacherPool;
-let answers: Answer[];
+let rollouts: SampledRollout[];
 beforeAll(async () => {
   runtime = createRuntime();
   policy = await tinyPolicy(runtime);
@@ -36,7 +36,7 @@ beforeAll(async () => {
   const prompts = [[1, 2, 3], [4, 5], [6, 7, 8, 9, 10], [11]].map((ids) => Int32Array.from(ids));
   const options = { rollouts: 3, temperature: 0.8, maxResponse: 9 };
   const groups_PG = await sampleGroups(policy, prompts, options, drawKey(3, 'answers', 1));
-  answers = groups_PG.flatMap((rollouts_G, p) =>
+  rollouts = groups_PG.flatMap((rollouts_G, p) =>
     rollouts_G.map((rollout) => ({ rollout, reward: 0, mode: undefined, source: sourceOf(p) })),
   );
 });
@@ -51,10 +51,14 @@ const sources = Object.keys(names).map((domain) => ({ domain }) as DistilledSour
 /** Every other prompt is of the one domain. */
 const sourceOf = (p: number): DistilledSource => sources[p % 2]!;
 
-async function learnt(batch: readonly Answer[], teachers: Readonly<Record<string, string>> = names) {
+async function distilledBy(
+  batch: readonly SampledRollout[],
+  teachers: Readonly<Record<string, string>> = names,
+) {
   const stage = tinyDistillSpec({ distill: { temperature: 0.8 } }).stages[2];
   const chosen = Object.entries(teachers).map(([domain, teacher]) => ({ domain, teacher, score: null }));
-  const { taught } = await learn({ stage, policy, pool, teachers: chosen } as unknown as DistillStep, batch);
+  const options = { stage, policy, pool, teachers: chosen } as unknown as DistillStepOptions;
+  const { distilled } = await forwardBackward(options, batch);
   const gradient = new Map(
     [...(await policy.learner.namedGradients())].map(([name, { data }]) => [
       name,
@@ -62,7 +66,7 @@ async function learnt(batch: readonly Answer[], teachers: Readonly<Record<string
     ]),
   );
   policy.learner.dropGradients();
-  return { taught, gradient };
+  return { distilled, gradient };
 }
 
 function expectAlike(a: ReadonlyMap<string, Float32Array>, b: ReadonlyMap<string, Float32Array>): void {
@@ -75,11 +79,11 @@ function expectAlike(a: ReadonlyMap<string, Float32Array>, b: ReadonlyMap<string
   }
 }
 
-it('asks of every answer the teacher of its domain', async () => {
-  const { taught } = await learnt(answers);
-  expect(taught.map(({ rollout }) => rollout)).toEqual(answers.map(({ rollout }) => rollout));
+it('has every rollout scored by the teacher of its domain', async () => {
+  const { distilled } = await distilledBy(rollouts);
+  expect(distilled.map(({ rollout }) => rollout)).toEqual(rollouts.map(({ rollout }) => rollout));
   for (const [domain, name] of Object.entries(names)) {
-    const own = taught.filter(({ source }) => source.domain === domain);
+    const own = distilled.filter(({ source }) => source.domain === domain);
     const tokens = own.map(({ rollout: { prompt, response } }) => Int32Array.from([...prompt, ...response]));
     const { logProbs } = await pool.use(name, (scorer) =>
       scorer.score(
@@ -91,28 +95,28 @@ it('asks of every answer the teacher of its domain', async () => {
         { temperature: 0.8 },
       ),
     );
-    own.forEach(({ teacher_T, rollout }, i) =>
-      expect([...teacher_T]).toEqual([...logProbs[i]!.subarray(rollout.prompt.length)]),
+    own.forEach(({ teacherLogProbs_T, rollout }, i) =>
+      expect([...teacherLogProbs_T]).toEqual([...logProbs[i]!.subarray(rollout.prompt.length)]),
     );
   }
 });
 
-it('learns the same whatever the order of the batch', async () => {
-  const straight = await learnt(answers);
+it('has the same gradient whatever the order of the batch', async () => {
+  const straight = await distilledBy(rollouts);
   const order = [7, 2, 11, 0, 5, 9, 3, 1, 10, 4, 8, 6];
-  const shuffled = await learnt(order.map((i) => answers[i]!));
+  const shuffled = await distilledBy(order.map((i) => rollouts[i]!));
   expectAlike(straight.gradient, shuffled.gradient);
   order.forEach((i, at) => {
-    const [a, b] = [straight.taught[i]!, shuffled.taught[at]!];
+    const [a, b] = [straight.distilled[i]!, shuffled.distilled[at]!];
     expect(a.rollout).toBe(b.rollout);
-    a.teacher_T.forEach((value, t) => expect(b.teacher_T[t]).toBeCloseTo(value, 5));
+    a.teacherLogProbs_T.forEach((value, t) => expect(b.teacherLogProbs_T[t]).toBeCloseTo(value, 5));
   });
 });
 
 it('would learn something else of teachers exchanged', async () => {
-  const { taught } = await learnt(answers);
-  const exchanged = await learnt(answers, { math: names.code, code: names.math });
-  const [a, b] = [taught[0]!, exchanged.taught[0]!];
-  expect([...a.policy_T]).toEqual([...b.policy_T]);
-  expect([...a.teacher_T]).not.toEqual([...b.teacher_T]);
+  const { distilled } = await distilledBy(rollouts);
+  const exchanged = await distilledBy(rollouts, { math: names.code, code: names.math });
+  const [a, b] = [distilled[0]!, exchanged.distilled[0]!];
+  expect([...a.policyLogProbs_T]).toEqual([...b.policyLogProbs_T]);
+  expect([...a.teacherLogProbs_T]).not.toEqual([...b.teacherLogProbs_T]);
 });

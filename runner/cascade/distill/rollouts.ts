@@ -1,5 +1,5 @@
-// The first half of a step: which tasks, the policy's answers to them and, where rewards are mixed in, what these are worth, graded while
-// the others are still being decoded. No penalty changes these rewards: the answers are the teacher's to judge.
+// The first half of a step: which tasks, the policy's rollouts of them and, where rewards are mixed in, what these are worth, graded
+// while the others are still being decoded. No penalty changes these rewards: the rollouts are the teacher's to judge.
 import type { DrawKey } from '../../engine/random/draws.ts';
 import { drawKey } from '../../engine/random/draws.ts';
 import { sampleGroups } from '../rollout.ts';
@@ -11,36 +11,36 @@ import { judge } from '../rl/judge.ts';
 import type { JudgedGroup } from '../rl/judge.ts';
 import { sampleRound } from '../rl/sample-round.ts';
 import type { RoundTimes } from '../rl/sample-round.ts';
-import type { DistillStep } from './options.ts';
+import type { DistillStepOptions } from './options.ts';
 import type { DistilledSource } from './sources.ts';
 
-export interface AnsweredGroup extends TaskGroup<DistilledSource> {
+export interface SampledGroup extends TaskGroup<DistilledSource> {
   readonly rollouts_G: readonly Rollout[];
   /** With rewards: of the same rollouts. */
   readonly judged: JudgedGroup | undefined;
 }
 
 /** Of one prompt of one source. */
-export interface Answer extends Pick<AnsweredGroup, 'source' | 'mode'> {
+export interface SampledRollout extends Pick<SampledGroup, 'source' | 'mode'> {
   readonly rollout: Rollout;
   /** Its reward, group-normalised; 0 where nothing was graded or nothing could be scored. */
   readonly reward: number;
 }
 
-export interface Answered {
-  readonly groups_P: readonly AnsweredGroup[];
+export interface SampledBatch {
+  readonly groups_P: readonly SampledGroup[];
   readonly times: Pick<RoundTimes, 'time_sample'> & Partial<RoundTimes>;
 }
 
 /** Takes from `lines`, which are the caller's to keep or to drop. Throws RewardUnavailable, Diverged. */
-export async function answersOf(options: DistillStep, step: number): Promise<Answered> {
+export async function sampleBatch(options: DistillStepOptions, step: number): Promise<SampledBatch> {
   const { stage, seed, sources, sharesAt } = options;
   const requests_P = requestsOf(options, quotasOf(sources, sharesAt(step)), { step, round: 0 });
   const key = drawKey(seed, `rollouts/${stage.name}`, step);
   const graded_P = requests_P.map(({ source, ...request }) => ({ ...request, source: source.graded }));
   return graded_P.every(isGraded)
-    ? await gradedAnswers(options, requests_P, graded_P, key)
-    : await ungradedAnswers(options, requests_P, key);
+    ? await sampleGraded(options, requests_P, graded_P, key)
+    : await sampleUngraded(options, requests_P, key);
 }
 
 type Requested = GroupRequest<DistilledSource>;
@@ -48,11 +48,11 @@ type Requested = GroupRequest<DistilledSource>;
 const isGraded = (request: Omit<Requested, 'source'> & { source: unknown }): request is GroupRequest =>
   request.source !== undefined;
 
-async function ungradedAnswers(
-  { policy, stage }: DistillStep,
+async function sampleUngraded(
+  { policy, stage }: DistillStepOptions,
   requests_P: readonly Requested[],
   key: DrawKey,
-): Promise<Answered> {
+): Promise<SampledBatch> {
   const started = performance.now();
   const prompts_P = requests_P.map(({ source, mode, task }) => source.prompts.get(mode)![task]!);
   const { rollouts, temperature, max_response: maxResponse } = stage;
@@ -70,12 +70,12 @@ async function ungradedAnswers(
 /** Draws are those of the sampler, untruncated: what is learnt from is compared with whole distributions. */
 const untruncated = { top_k: 0, top_p: 1, min_p: 0 };
 
-async function gradedAnswers(
-  options: DistillStep,
+async function sampleGraded(
+  options: DistillStepOptions,
   requests_P: readonly Requested[],
   graded_P: readonly GroupRequest[],
   key: DrawKey,
-): Promise<Answered> {
+): Promise<SampledBatch> {
   const { temperature, max_response } = options.stage;
   const phase = { ...untruncated, temperature, max_response };
   const round = await sampleRound(options, graded_P, phase, { key, first: 0 });
@@ -88,7 +88,7 @@ async function gradedAnswers(
 }
 
 /** Of all groups, in the order of the batch. */
-export const flatAnswers = (groups_P: readonly AnsweredGroup[]): Answer[] =>
+export const rolloutsOf = (groups_P: readonly SampledGroup[]): SampledRollout[] =>
   groups_P.flatMap(({ source, mode, rollouts_G, judged }) =>
     rollouts_G.map((rollout, g) => ({
       source,

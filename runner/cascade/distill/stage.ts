@@ -11,6 +11,7 @@ import { distillStep } from './step.ts';
 import { carriedOf, stateFrom } from './state.ts';
 import type { DistillState } from './state.ts';
 import { TeacherPool } from './teacher-pool.ts';
+import { checkRoom } from './teacher-room.ts';
 import { chooseTeachers } from './teachers.ts';
 
 /** Throws DataError for rows that the stage could not use. */
@@ -35,9 +36,10 @@ export function distillStage(
       const state =
         carried === undefined ? firstState(lineOptions, fixed) : stateFrom(lineOptions, carried.state);
       begun = { pool: poolOf(options, state), state };
-      await begun.pool.openEach();
+      const { teachers } = state;
+      await begun.pool.openEach((name, scorer) => checkRoom({ stage, sources, teachers }, name, scorer));
       if (carried === undefined)
-        options.host.emit({ type: 'teachers', stage: stage.name, teachers: [...state.teachers] });
+        options.host.emit({ type: 'teachers', stage: stage.name, teachers: [...teachers] });
     },
     async step(step) {
       const { pool, state } = current();

@@ -15,9 +15,9 @@ export class TeacherPool {
     this.names = [...new Set(names)];
   }
 
-  /** Each of them once, so that one that cannot be opened ends the run before a step is spent. */
-  async openEach(): Promise<void> {
-    for (const name of this.names) await this.use(name, () => Promise.resolve());
+  /** Each of them once, so that one that cannot be opened, or that `check` throws of, ends the run before a step is spent. */
+  async openEach(check: (name: string, scorer: Scorer) => void): Promise<void> {
+    for (const name of this.names) check(name, await this.#opened(name));
   }
 
   /** The teacher is open while `work` is done, and no longer for certain. */

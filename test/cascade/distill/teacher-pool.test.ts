@@ -27,7 +27,9 @@ it.each([1, 2, 3, 9])('gives the one asked for, with no more than %i open', asyn
   const { host, open, most } = counted(atOnce);
   const pool = new TeacherPool(host, ['a', 'b', 'a', 'c']);
   expect(pool.names).toEqual(['a', 'b', 'c']);
-  await pool.openEach();
+  const checked: string[] = [];
+  await pool.openEach((name) => void checked.push(name));
+  expect(checked).toEqual(pool.names);
   for (let step = 0; step < 3; step += 1)
     for (const name of pool.names) expect(await pool.use(name, named)).toBe(name);
   expect(most()).toBe(Math.min(atOnce, 3));
@@ -44,7 +46,7 @@ it('opens each once where there is room for all, and few anew where there is not
     return opened.length;
   };
   expect(await rounds(3)).toBe(3);
-  // 3, then per step: b out for c, c out for b | a out for ... : one or two of three, never all.
+  // Three in the first step, then one or two of three a step, never all: the one used last makes room.
   expect(await rounds(2)).toBeLessThanOrEqual(3 + 3 * 2);
   expect(await rounds(1)).toBe(12);
 });

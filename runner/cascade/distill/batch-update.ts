@@ -34,7 +34,7 @@ export async function updateFrom(
       entropy: meanEntropy,
       ...samplerGap(
         distilled.map(({ rollout }) => rollout),
-        distilled.map(({ policyLogProbs_T, rollout }) => afterPrompt(policyLogProbs_T, rollout)),
+        distilled.map(({ policyLogProbs_T }) => policyLogProbs_T),
       ),
     },
   };
@@ -59,12 +59,6 @@ export async function updateFrom(
 }
 
 const nothing = { distilled: [], plan: [], metrics: {}, times: {} } as const;
-
-function afterPrompt(response_T: Float32Array, { prompt }: SampledRollout['rollout']): Float32Array {
-  const whole = new Float32Array(prompt.length + response_T.length);
-  whole.set(response_T, prompt.length);
-  return whole;
-}
 
 /** Momentum alone must not move the weights. A divergence of 0 has no slope: it is the least that there is. */
 function hasNoWeight(

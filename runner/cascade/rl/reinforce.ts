@@ -67,9 +67,10 @@ async function learn(
     temperature: phase.temperature,
   });
   const time_train = (performance.now() - started) / 1000;
+  const ofResponses = logProbs.map((values, i) => values.subarray(learnt[i]!.prompt.length));
   return {
     outcome: updatedOr(skipped),
-    metrics: { ...weighed.metrics, ...metrics, ...samplerGap(learnt, logProbs), time_train },
+    metrics: { ...weighed.metrics, ...metrics, ...samplerGap(learnt, ofResponses), time_train },
     plan,
   };
 }

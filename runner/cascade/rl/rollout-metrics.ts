@@ -94,25 +94,25 @@ export function metricsByMode<One extends { readonly mode: ThinkingMode | undefi
 }
 
 /**
- * Sampler against trainer on the same tokens: mean and largest |difference| of log-probabilities, and the mean ratio
- * pi_train / pi_sampler, which is 1 where both are the same policy.
+ * Sampler against trainer on the same tokens, those of the responses: mean and largest |difference| of log-probabilities, and the mean
+ * ratio pi_train / pi_sampler, which is 1 where both are the same policy.
  */
 export function samplerGap(
-  rollouts: readonly Pick<Rollout, 'prompt' | 'response' | 'logProbs'>[],
+  rollouts: readonly Pick<Rollout, 'logProbs'>[],
   trainer: readonly Float32Array[],
 ): Record<string, number> {
   let total = 0;
   let largest = 0;
   let ratio = 0;
   let tokens = 0;
-  rollouts.forEach(({ prompt, response, logProbs }, i) => {
-    for (let t = 0; t < response.length; t += 1) {
-      const difference = trainer[i]![prompt.length + t]! - logProbs[t]!;
+  rollouts.forEach(({ logProbs }, i) => {
+    for (let t = 0; t < logProbs.length; t += 1) {
+      const difference = trainer[i]![t]! - logProbs[t]!;
       total += Math.abs(difference);
       largest = Math.max(largest, Math.abs(difference));
       ratio += Math.exp(difference);
     }
-    tokens += response.length;
+    tokens += logProbs.length;
   });
   return { gap_mean: total / tokens, gap_max: largest, ratio_mean: ratio / tokens };
 }

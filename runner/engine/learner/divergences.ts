@@ -38,16 +38,11 @@ export async function divergences(
   passes.expectHead('language head', 'distributions');
   checkTeacher(passes, sequences, teacher);
   const head = headBeside(passes, teacher, form);
-  const [logProbs, teacherLogProbs, distances] = [1, 2, 3].map(() => new TokenColumn(sequences)) as [
-    TokenColumn,
-    TokenColumn,
-    TokenColumn,
-  ];
+  const column = (): TokenColumn => new TokenColumn(sequences);
+  const columns = { log_probs: column(), teacher_log_probs: column(), divergence: column() };
   const entropy = new RowMean();
   const take = (microBatch: MicroBatch, rows: HeadRows, result: HeadResult): void => {
-    logProbs.put(microBatch, rows, result['log_probs']!);
-    teacherLogProbs.put(microBatch, rows, result['teacher_log_probs']!);
-    distances.put(microBatch, rows, result['divergence']!);
+    for (const [name, values] of Object.entries(columns)) values.put(microBatch, rows, result[name]!);
     entropy.put(result['entropy']!);
   };
   const rowsOf = (microBatch: MicroBatch) => rowsBeside(microBatch, sequences, teacher);
@@ -60,10 +55,10 @@ export async function divergences(
   try {
     const plan = await passes.run(sequences, { head, scalars, rowsOf, take }, train);
     return {
-      logProbs: logProbs.byToken,
+      logProbs: columns.log_probs.byToken,
       meanEntropy: entropy.mean,
-      divergences: distances.byToken,
-      teacherLogProbs: teacherLogProbs.byToken,
+      divergences: columns.divergence.byToken,
+      teacherLogProbs: columns.teacher_log_probs.byToken,
       plan,
     };
   } finally {

@@ -104,7 +104,7 @@ function leftOutMetrics(
   const tokens = (some: readonly SampledRollout['rollout'][]): number =>
     sum(some.map(({ response }) => response.length));
   return {
-    left_out_answers: out.length / rollouts.length,
+    left_out_rollouts: out.length / rollouts.length,
     left_out_tokens: tokens(out) / tokens(rollouts),
   };
 }

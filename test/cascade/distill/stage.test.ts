@@ -338,11 +338,11 @@ describe('budgets and filters', () => {
     expect(learnt.every(({ parts }) => 'kl' in parts)).toBe(true);
     expect(own.filter(({ parts }) => 'kl' in parts)).toHaveLength(learnt.length);
     const out = own.filter(({ advantage }) => advantage === null);
-    expect(metrics['left_out_answers']).toBeCloseTo(out.length / 16, 12);
+    expect(metrics['left_out_rollouts']).toBeCloseTo(out.length / 16, 12);
     const tokens = (some: typeof own): number => some.reduce((total, one) => total + one.tokens, 0);
     expect(metrics['left_out_tokens']).toBeCloseTo(tokens(out) / tokens(own), 12);
-    expect(metrics['code.left_out_answers']).toBe(0);
-    expect(metrics['math.left_out_answers']).toBeGreaterThan(0);
+    expect(metrics['code.left_out_rollouts']).toBe(0);
+    expect(metrics['math.left_out_rollouts']).toBeGreaterThan(0);
     const ofMath = tokens(learnt) * metrics['math.tokens_share']!;
     expect(ofMath).toBeLessThanOrEqual(9 + 1e-9);
   });

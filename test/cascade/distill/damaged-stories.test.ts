@@ -1,4 +1,4 @@
-// A damaged language model is distilled back from what it was: some steps of what `make accept-distill` does.
+// A damaged language model is distilled back from what it was: some steps of what `make accept-stories` does.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createRuntime } from '../../../runner/engine/ort/create.ts';
 import type { Runtime } from '../../../runner/engine/ort/runtime.ts';

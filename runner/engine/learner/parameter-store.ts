@@ -85,6 +85,11 @@ export class ParameterStore implements Disposable {
     return this.layout.slots.has(name);
   }
 
+  /** No gradient of it will ever be taken. */
+  get isFrozen(): boolean {
+    return this.#trained === undefined;
+  }
+
   trained(kind: TrainedKind): ParameterSet {
     if (this.#trained === undefined) throw new Error(`internal: a frozen model has no ${kind}`);
     return this.#trained[kind];

@@ -236,7 +236,9 @@ export class Passes implements Disposable {
       this.#sessions.get(key) ??
       this.#scope.own(new TrunkSessions(this.#runtime, this.config, slice, this.#store.form));
     this.#sessions.set(key, sessions);
-    const shape = { batch, length, recompute: activations === 'recomputed' };
+    // A frozen model has no backward for which anything is to be kept.
+    const recompute = activations === 'recomputed' || this.#store.isFrozen;
+    const shape = { batch, length, recompute };
     return new BlockTrunk(this.#runtime, this.config, shape, sessions, this.#store, this.#workspace);
   }
 

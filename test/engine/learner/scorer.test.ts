@@ -40,3 +40,34 @@ test('holds its weights and no more: no tensor of the size of a gradient or a mo
     scorer[Symbol.dispose]();
   }
 });
+
+/** What no garbage is of. */
+function held(): number {
+  for (let round = 0; round < 2; round += 1) globalThis.gc!();
+  return process.memoryUsage().arrayBuffers;
+}
+
+test('scoring takes room for hidden states alone: nothing is kept for a backward that there is not', async () => {
+  const config = { ...tinyConfig, layers: 4 };
+  const rows = Array.from({ length: 32 }, (_, i) => {
+    const ids = Array.from({ length: 64 }, (_, t) => (i + t * t) % 11);
+    return sequence(
+      ids,
+      ids.map(() => 0),
+      1,
+    );
+  });
+  const bytesOf = async (model: Learner | Scorer): Promise<number> => {
+    const before = held();
+    try {
+      await model.score(rows, { temperature: 1 });
+      return held() - before;
+    } finally {
+      model[Symbol.dispose]();
+    }
+  };
+  const weights = livelyWeights(config, 3);
+  const ofLearner = await bytesOf(await Learner.create(runtime, config, weights));
+  const ofScorer = await bytesOf(await Scorer.create(runtime, config, weights));
+  expect(ofScorer).toBeLessThan(ofLearner / 2);
+});

@@ -1,5 +1,5 @@
-// Which head a checkpoint must have for what a spec names it for: language models answer and teach, reward models score. One wording for the service,
-// which looks when a job is posted, and for `explain`.
+// Which head a checkpoint must have for what a spec names it for: language models answer and teach, reward models score. One wording for
+// the service, which looks when a job is posted, and for `explain`.
 import { rewardModelReferences } from './expand.ts';
 import type { Issue } from './issues.ts';
 import type { ModelSizes } from './model-shape.ts';

@@ -87,10 +87,12 @@ export const divergenceHead = (
     scalars,
     rowOutputs: [...rowOutputs, 'teacher_log_probs', 'divergence'],
     chunkSize: (rows) => headChunkSize(rows, 2 * config.vocabSize),
-    graph: (pass, rows) =>
-      pass === 'score'
-        ? divergenceScoringGraph(config, rows, form, teacher, divergence)
-        : divergenceTrainingGraph(pass === 'accumulate', config, rows, form, teacher, divergence),
+    graph: (pass, rows) => {
+      const shape = { rows, form, teacher, divergence };
+      return pass === 'score'
+        ? divergenceScoringGraph(config, shape)
+        : divergenceTrainingGraph(config, shape, pass === 'accumulate');
+    },
   };
 };
 

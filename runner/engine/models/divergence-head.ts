@@ -23,6 +23,15 @@ export interface TeacherForm extends Pick<DecoderConfig, 'hiddenSize' | 'rmsNorm
   readonly operands: HalfOperands | undefined;
 }
 
+/** What a graph of the head is made for. */
+export interface DivergenceHeadShape {
+  readonly rows: number;
+  /** Of the policy. */
+  readonly form: ModelForm;
+  readonly teacher: TeacherForm;
+  readonly divergence: DivergenceForm;
+}
+
 interface DivergenceHead {
   readonly own: HeadForward;
   readonly distance: Value;
@@ -30,10 +39,7 @@ interface DivergenceHead {
 
 function divergenceForward(
   config: DecoderConfig,
-  rows: number,
-  form: ModelForm,
-  teacher: TeacherForm,
-  { beta, topK }: DivergenceForm,
+  { rows, form, teacher, divergence: { beta, topK } }: DivergenceHeadShape,
 ): DivergenceHead {
   const own = headForward(config, rows, form);
   const { graph, logits, targets, inverseTemperature } = own;
@@ -52,20 +58,20 @@ function divergenceForward(
  * What the language head is given, and of the teacher x [R,D'], norm [D'] and head [V,D'] -> what the language head gives, and
  * teacher_log_probs [R] of the targets and divergence [R], all at the temperature.
  */
-export const divergenceScoringGraph = (...of: Parameters<typeof divergenceForward>): Graph =>
-  divergenceForward(...of).own.graph;
+export const divergenceScoringGraph = (config: DecoderConfig, shape: DivergenceHeadShape): Graph =>
+  divergenceForward(config, shape).own.graph;
 
 /**
  * The same with weights [R]: also d_x [R,D] and, where they are trained, d_norm, d_head, the gradient of loss = sum weights *
  * divergence, nothing flowing to the teacher. With `accumulating` as the language head's.
  */
 export function divergenceTrainingGraph(
+  config: DecoderConfig,
+  shape: DivergenceHeadShape,
   accumulating: boolean,
-  ...of: Parameters<typeof divergenceForward>
 ): Graph {
-  const { own, distance } = divergenceForward(...of);
-  const [, rows, form] = of;
-  const cotangent = own.graph.input('weights', 'float32', [rows]);
-  outputHeadGradients(own, { value: distance, cotangent }, accumulating, form);
+  const { own, distance } = divergenceForward(config, shape);
+  const cotangent = own.graph.input('weights', 'float32', [shape.rows]);
+  outputHeadGradients(own, { value: distance, cotangent }, accumulating, shape.form);
   return own.graph;
 }

@@ -7,13 +7,14 @@ import { lineOptionsOf, TaskLines } from '../rl/task-lines.ts';
 import type { StageRun } from '../stage-run.ts';
 import { distil } from './distil.ts';
 import type { DistillOptions } from './options.ts';
+import { checkRoom } from './room.ts';
 import { openDistilledSources } from './sources.ts';
 import { carriedOf, stateFrom } from './state.ts';
 import type { DistillState } from './state.ts';
 import { TeacherPool } from './teacher-pool.ts';
 import { chooseTeachers } from './teachers.ts';
 
-/** Throws DataError for rows that the stage could not use. */
+/** Throws DataError for rows that the stage could not use, TeacherTooShort for those that a teacher could not. */
 export function distillStage(
   policy: Policy,
   stage: ExpandedDistillStage,
@@ -21,6 +22,7 @@ export function distillStage(
   options: DistillOptions,
 ): StageRun {
   const sources = openDistilledSources(policy, stage, data, options.means);
+  if (options.host.teachers !== undefined) checkRoom(stage, sources, options.host.teachers);
   const sharesAt = sharesOf(sources, stage.prompts_per_step);
   const lineOptions = lineOptionsOf({ name: stage.name, filter: { type: 'off' } }, sources, options.seed);
   const fixed = { policy, stage, sources, sharesAt, ...options };

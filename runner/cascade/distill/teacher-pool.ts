@@ -3,14 +3,16 @@
 import type { Scorer } from '../../engine/learner/scorer.ts';
 import type { Teachers } from '../host.ts';
 
+type Opening = Pick<Teachers, 'open' | 'atOnce'>;
+
 export class TeacherPool {
   /** Each once, in the order in which they are asked. */
   readonly names: readonly string[];
-  readonly #host: Teachers;
+  readonly #host: Opening;
   /** The one used last stands last. */
   readonly #open = new Map<string, Scorer>();
 
-  constructor(host: Teachers, names: readonly string[]) {
+  constructor(host: Opening, names: readonly string[]) {
     this.#host = host;
     this.names = [...new Set(names)];
   }

@@ -24,10 +24,13 @@ export interface FilledDomain extends DistilledDomain {
 const rewardWeightOf = ({ objective }: Distilling): number =>
   objective.type === 'policy_gradient' ? objective.reward_weight : 0;
 
+/** Faults are looked for in specs that have others: the name of a domain need not be one. */
+const defaultDomain = distilledDomain.parse({ domain: 'any' });
+
 /** `before`: the stages of the job before it, as posted, in their order. */
 export function filledDomains(stage: Distilling, before: readonly Stage[]): FilledDomain[] {
   const trained = lastSources(before);
-  const domains = stage.domains ?? [...trained.keys()].map((domain) => distilledDomain.parse({ domain }));
+  const domains = stage.domains ?? [...trained.keys()].map((domain) => ({ ...defaultDomain, domain }));
   return domains.map((given) => {
     const source = trained.get(given.domain);
     const grader = rewardWeightOf(stage) > 0 ? (given.grader ?? source?.grader) : undefined;

@@ -16,6 +16,8 @@ export interface Teachers {
   open(teacher: string): Promise<Scorer>;
   /** How many may be open at a time beside what trains; at least 1. */
   readonly atOnce: number;
+  /** Tokens of a sequence that it scores, known before it is opened; undefined of an end of a stage, which is as the policy. */
+  positionsOf(teacher: string): number | undefined;
 }
 
 /** What the cascade asks of the process it runs in. */

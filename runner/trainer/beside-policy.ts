@@ -19,6 +19,8 @@ export interface Beside {
   readonly frozenParameters: number;
   /** Teachers that may be open at a time; undefined where no stage distils. */
   readonly atOnce: number | undefined;
+  /** Of each teacher from outside. */
+  readonly positions: ReadonlyMap<string, number>;
 }
 
 const parametersOf = (config: DecoderConfig): number => parameterLayout(config).parameterCount;
@@ -34,14 +36,18 @@ export async function besidePolicy(
   const own = parametersOf(student.config);
   const reference = spec.stages.some((stage) => isReinforced(stage) && stage.kl > 0) ? own : 0;
   const distilled = spec.stages.filter(isDistilled);
-  if (distilled.length === 0) return { frozenParameters: reference, atOnce: undefined };
-  const outside = [];
+  const outside = new Map<string, DecoderConfig>();
+  if (distilled.length === 0) return { frozenParameters: reference, atOnce: undefined, positions: new Map() };
   for (const [teacher, directory] of Object.entries(teachers))
-    outside.push(parametersOf(await checked(spec, student, teacher, directory)));
-  const parameters = Math.max(distilled.some(hasOwnTeacher) ? own : 0, ...outside);
+    outside.set(teacher, await checked(spec, student, teacher, directory));
+  const sizes = [...outside.values()].map(parametersOf);
+  const parameters = Math.max(distilled.some(hasOwnTeacher) ? own : 0, ...sizes);
   const wanted = Math.max(...distilled.map(teacherCount));
   const atOnce = frozenAtOnce(student.config, lora, machine, { parameters, wanted });
-  return { frozenParameters: Math.max(reference, atOnce * parameters), atOnce };
+  const positions = new Map(
+    [...outside].map(([teacher, { maxPositions }]) => [teacher, maxPositions] as const),
+  );
+  return { frozenParameters: Math.max(reference, atOnce * parameters), atOnce, positions };
 }
 
 async function checked(

@@ -1,7 +1,7 @@
 // Gold must reach the maximum: a row whose own answer its grader does not accept would teach the model something wrong.
 // Checked before the first step, every row of every stage and suite that is graded; the broken rows are named.
 import { isAnswered } from '../../api/contract/expand.ts';
-import { isReinforced } from '../../api/contract/stage-kinds.ts';
+import { isDistilled, isReinforced } from '../../api/contract/stage-kinds.ts';
 import type { Grader } from '../../api/contract/grader.ts';
 import type { Claim } from '../../api/contract/runner.ts';
 import { sourcesOf } from '../../api/contract/sources.ts';
@@ -38,9 +38,13 @@ export async function checkGold(
     const broken = await brokenRows(rows, createGrader(given.grader, means), place, wanted);
     if (broken.length > 0) throw new DataError(faultOf(where, given, rows.length, broken));
   };
-  for (const stage of spec.stages.filter(isReinforced))
-    for (const source of sourcesOf(stage))
-      await check(`stage ${stage.name}`, source, { stage: stage.name, step: null, suite: null });
+  const ofStages = spec.stages
+    .filter(isReinforced)
+    .flatMap((stage) =>
+      sourcesOf(stage).map((given): Named => ({ where: `stage ${stage.name}`, stage: stage.name, given })),
+    );
+  for (const { where, stage, given } of [...ofStages, ...distilledBeside(spec, ofStages)])
+    await check(where, given, { stage, step: null, suite: null });
   for (const suite of spec.evaluate.suites.filter(isAnswered))
     await check(`suite ${suite.name}`, suite, { stage: 'initial', step: null, suite: suite.name });
 }
@@ -52,6 +56,24 @@ interface Checked {
   readonly grader: Grader;
   readonly data: string;
 }
+
+interface Named {
+  readonly where: string;
+  readonly stage: string;
+  readonly given: Checked;
+}
+
+/** What stages that distil grade, less what they have from stages before them as it is. */
+const distilledBeside = ({ stages }: Claim['spec'], checked: readonly Named[]): Named[] =>
+  stages.filter(isDistilled).flatMap(({ name, domains }) =>
+    domains.flatMap(({ domain, data, grader }) => {
+      const isChecked = checked.some(
+        ({ given }) => given.data === data && grader !== undefined && isSame(given.grader, grader),
+      );
+      if (grader === undefined || isChecked) return [];
+      return [{ where: `stage ${name}, domain ${domain}`, stage: name, given: { grader, data } }];
+    }),
+  );
 
 /** Which rows' gold does not reach the maximum. */
 async function brokenRows(

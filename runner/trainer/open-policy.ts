@@ -57,7 +57,7 @@ export async function openPolicy(
   const tuning = await loadTuning(spec, model, inputs.resume);
   const choice = await chooseOperands(runtime);
   const machine = trainerMachine(device);
-  const { frozenParameters, atOnce } = await besidePolicy(
+  const { frozenParameters, atOnce, positions } = await besidePolicy(
     spec,
     model,
     tuning?.lora,
@@ -84,7 +84,11 @@ export async function openPolicy(
       teachers:
         atOnce === undefined
           ? undefined
-          : { atOnce, open: (from) => openTeacher(runtime, student, from, { operands, memoryBytes }) },
+          : {
+              atOnce,
+              positions,
+              open: (from) => openTeacher(runtime, student, from, { operands, memoryBytes }),
+            },
       [Symbol.dispose]: () => scope[Symbol.dispose](),
     };
   } catch (error) {

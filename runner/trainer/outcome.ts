@@ -2,6 +2,7 @@
 import type { FailureReason } from '../../api/contract/job.ts';
 import type { Outcome } from '../../api/contract/runner.ts';
 import { TeacherTooFar } from '../cascade/distill/distance.ts';
+import { TeacherTooShort } from '../cascade/distill/room.ts';
 import { Diverged } from '../cascade/diverged.ts';
 import { GateFailed } from '../cascade/evaluation/gates.ts';
 import { RewardUnavailable } from '../cascade/outage.ts';
@@ -19,6 +20,7 @@ const reasons: readonly (readonly [new (...args: never[]) => Error, FailureReaso
   [InvalidModel, 'invalid_model'],
   [UnfitWeights, 'invalid_model'],
   [TensorTooLarge, 'invalid_model'],
+  [TeacherTooShort, 'invalid_model'],
   [Diverged, 'diverged'],
   [TeacherTooFar, 'teacher_too_far'],
   [RewardUnavailable, 'reward_unavailable'],

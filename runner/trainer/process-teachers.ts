@@ -16,6 +16,8 @@ import type { Parent } from './process-host.ts';
 
 /** Teachers as the policy's memory allows them. */
 export interface OpenTeachers extends Pick<Teachers, 'atOnce'> {
+  /** Of each from outside. */
+  readonly positions: ReadonlyMap<string, number>;
   /** Throws where the directory holds none for this policy. */
   open(directory: string): Promise<Scorer>;
 }
@@ -49,6 +51,9 @@ export class ProcessTeachers implements Teachers {
       (stage) => isDistilled(stage) && stage.domains.length > options.atOnce,
     );
   }
+
+  /** Bound: whoever asks may take it from the rest. */
+  readonly positionsOf = (teacher: string): number | undefined => this.#options.positions.get(teacher);
 
   async open(teacher: string): Promise<Scorer> {
     const { outside, spec, open, parent } = this.#options;

@@ -47,6 +47,7 @@ export async function stepsOf(spec: ExpandedSpec, data: Datasets, threads: numbe
     const ends = new Map<string, Weights>();
     const teachers: Teachers = {
       atOnce: 1,
+      positionsOf: () => undefined,
       open: async (name) =>
         Scorer.create(runtime, model.config, ends.get(name)!, { memoryBytes: learner.memoryBytes }),
     };

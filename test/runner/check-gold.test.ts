@@ -1,6 +1,7 @@
 // Gold before the first step: broken rows are named, and a grader that is away is waited for, as in a stage. The clock is the
 // test's, the service a real one.
 import { expect, test } from 'vitest';
+import type { ExpandedStage } from '../../api/contract/expand.ts';
 import type { Entry } from '../../api/contract/event.ts';
 import type { Grader } from '../../api/contract/grader.ts';
 import { grader as graderSchema } from '../../api/contract/grader.ts';
@@ -11,6 +12,7 @@ import { DataError } from '../../runner/data/error.ts';
 import { createMeans } from '../../runner/rewards/means.ts';
 import { checkGold } from '../../runner/trainer/check-gold.ts';
 import { json, useHttpService } from '../rewards/http-service.ts';
+import { tinyDistillSpec } from '../support/tiny-distill.ts';
 import { tinyData, tinyDatasets, tinyRows, tinySpec } from '../support/tiny-policy.ts';
 
 const service = useHttpService();
@@ -20,6 +22,7 @@ function check(
   isDown: (seconds: number) => boolean,
   rows: readonly MathRow[] = tinyRows.test,
   provenBy: Grader | null = null,
+  more: readonly ExpandedStage[] = [],
 ) {
   let ms = 0;
   let graded = 0;
@@ -40,7 +43,7 @@ function check(
   const means = createMeans({ env: { MILLRACE_ALLOW_PRIVATE_ADDRESSES: '1' } });
   const dataset = { id: tinyData.math, kind: 'math' as const, key: 'k', size: 1, sha256: 'a'.repeat(64) };
   const claimed = {
-    spec: { ...spec, evaluate: { ...spec.evaluate, suites: [] } },
+    spec: { ...spec, stages: [...spec.stages, ...more], evaluate: { ...spec.evaluate, suites: [] } },
     datasets: [{ ...dataset, proven_by: provenBy }],
   };
   const checked = checkGold(claimed, data, means, policy);
@@ -71,6 +74,25 @@ test('gold that the same grader has proven at registration is not proven again; 
   await expect(check(() => false, broken, { type: 'math' }).checked).rejects.toThrow(/rows 3 /);
   const other = graderSchema.parse({ ...grader, max_score: 2 });
   await expect(check(() => false, broken, other).checked).rejects.toThrow(/rows 3 /);
+});
+
+test('gold of a domain that distils with rewards is looked at too; what a stage before it has proven is not asked again', async () => {
+  const given = { type: 'remote', url: service.url, retries: 0, batch: 8 };
+  const domains = [
+    { domain: 'math', grader: graderSchema.parse(given) },
+    { domain: 'code', data: tinyData.test, grader: graderSchema.parse({ type: 'math' }) },
+  ];
+  const rewarded = { objective: { type: 'policy_gradient', reward_weight: 1 } };
+  const { stages } = tinyDistillSpec({ distill: rewarded, domains });
+  const distills = stages.filter(({ kind }) => kind === 'distill');
+  const run = check(() => false, right, null, distills);
+  await run.checked;
+  expect(run.graded()).toBe(right.length + tinyRows.test.length);
+  const other = [{ domain: 'code', grader: graderSchema.parse({ ...given, batch: 4 }) }];
+  const wrong = tinyDistillSpec({ distill: rewarded, domains: other }).stages.slice(-1);
+  // Of the stage before it the gold is proven.
+  const proven = check(() => false, broken, graderSchema.parse(given), wrong);
+  await expect(proven.checked).rejects.toThrow(/^stage distill, domain code, .* rows 3 \(gold "0"\);/);
 });
 
 test('a grader that is away for a minute is waited for, and decides then', async () => {

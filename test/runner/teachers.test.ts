@@ -150,27 +150,36 @@ describe('the memory beside a policy', () => {
     ({ kind: 'math', name: 'math', kl }) as unknown as ExpandedStage;
 
   it('is the reference of a KL penalty, or as many teachers as a stage has, whichever is more', async () => {
-    expect(await beside(stages(math(0)))).toEqual({ frozenParameters: 0, atOnce: undefined });
-    expect(await beside(stages(math(0.1)))).toEqual({ frozenParameters: parameters, atOnce: undefined });
+    expect(await beside(stages(math(0)))).toMatchObject({ frozenParameters: 0, atOnce: undefined });
+    expect(await beside(stages(math(0.1)))).toMatchObject({
+      frozenParameters: parameters,
+      atOnce: undefined,
+    });
     const three = distill([
       domain('a', 'best'),
       domain('b', 'best'),
       domain('c', 'stage:math'),
       domain('d', 'stage:math'),
     ]);
-    expect(await beside(stages(math(0.1), three))).toEqual({ frozenParameters: 3 * parameters, atOnce: 3 });
+    expect(await beside(stages(math(0.1), three))).toMatchObject({
+      frozenParameters: 3 * parameters,
+      atOnce: 3,
+    });
   });
 
   it('is of a stage that may be left out, too, and does not depend on where an attempt begins', async () => {
     const repair = distill([domain('a', 'best'), domain('b', 'best')], { repairs: 'math' });
-    expect(await beside(stages(math(0), repair))).toEqual({ frozenParameters: 2 * parameters, atOnce: 2 });
+    expect(await beside(stages(math(0), repair))).toMatchObject({
+      frozenParameters: 2 * parameters,
+      atOnce: 2,
+    });
   });
 
   it('holds one teacher at a time where two do not fit', async () => {
     const two = stages(distill([domain('a', 'best'), domain('b', 'best')]));
     // Weights, gradients, moments; half of what is left holds one teacher and a half.
     const memory = (16 + 2 * 1.5 * 4) * parameters;
-    expect(await beside(two, memory)).toEqual({ frozenParameters: parameters, atOnce: 1 });
+    expect(await beside(two, memory)).toMatchObject({ frozenParameters: parameters, atOnce: 1 });
   });
 
   it('counts a larger teacher as large as it is', async () => {
@@ -181,6 +190,7 @@ describe('the memory beside a policy', () => {
     expect(await beside(two, 8e9, { [larger]: larger })).toEqual({
       frozenParameters: 2 * parametersOfIt,
       atOnce: 2,
+      positions: new Map([[larger, student.config.maxPositions]]),
     });
   });
 });
@@ -214,7 +224,15 @@ describe('ends of own stages', () => {
     };
     let settled = 0;
     const teachers: ProcessTeachers = new ProcessTeachers({
-      ...{ spec, outside: {}, scratch: dir.path, parent: { send, pauseAsked }, atOnce, open },
+      ...{
+        spec,
+        outside: {},
+        scratch: dir.path,
+        parent: { send, pauseAsked },
+        atOnce,
+        open,
+        positions: new Map(),
+      },
       settled: () => Promise.resolve(void (settled += 1)),
     });
     const asked = () =>

@@ -96,7 +96,11 @@ export async function distilDamagedStories(
         ...{ seed, samplesPerStep: 0, means, outage: noOutage, matrix: { evaluations: [] } },
         host: {
           emit: () => undefined,
-          teachers: { atOnce: 1, open: () => Scorer.create(runtime, model.config, model.weights) },
+          teachers: {
+            atOnce: 1,
+            positionsOf: () => undefined,
+            open: () => Scorer.create(runtime, model.config, model.weights),
+          },
         },
       },
     );

@@ -14,6 +14,8 @@ export interface TinyTeachers {
   readonly ends: () => readonly Snapshot[];
   /** All weights of a model of the learner's shape, by the name of the teacher. */
   readonly outside: Readonly<Record<string, Arena>>;
+  /** Of teachers from outside that have fewer than the learner. */
+  readonly positions: Readonly<Record<string, number>>;
   /** Told of every teacher opened. */
   readonly opened: (teacher: string) => void;
 }
@@ -22,7 +24,13 @@ export function tinyTeachers(
   runtime: Runtime,
   learner: Learner,
   spec: Pick<ExpandedSpec, 'stages'>,
-  { atOnce = Infinity, ends = () => [], outside = {}, opened = () => undefined }: Partial<TinyTeachers> = {},
+  {
+    atOnce = Infinity,
+    ends = () => [],
+    outside = {},
+    positions = {},
+    opened = () => undefined,
+  }: Partial<TinyTeachers> = {},
 ): Teachers {
   const endOf = (name: string): Arena | undefined => {
     const index = spec.stages.findIndex((stage) => `stage:${stage.name}` === name);
@@ -30,6 +38,7 @@ export function tinyTeachers(
   };
   return {
     atOnce,
+    positionsOf: (teacher) => positions[teacher],
     async open(teacher) {
       const weights = outside[teacher] ?? endOf(teacher);
       if (weights === undefined) throw new Error(`there is no teacher ${teacher}`);

@@ -21,8 +21,10 @@ export function measureDistances(options: DistillStepOptions, distilled: readonl
   for (const { domain, teacher } of teachers) {
     const own = distilled.filter(({ source }) => source.domain === domain);
     if (own.length === 0 || measured.has(domain)) continue;
-    measured.add(domain);
     const kl = klOf(own);
+    // No number: of the policy, for teachers have been looked at. The update says that it has diverged.
+    if (!Number.isFinite(kl)) continue;
+    measured.add(domain);
     const result = kl <= at_most ? 'held' : otherwise === 'fail' ? 'fired' : 'warned';
     const distance = {
       type: 'teacher_distance',

@@ -6,15 +6,15 @@ import { sharesOf } from '../rl/shares.ts';
 import { lineOptionsOf, TaskLines } from '../rl/task-lines.ts';
 import type { StageRun } from '../stage-run.ts';
 import type { DistillOptions } from './options.ts';
+import { checkRoom } from './room.ts';
 import { openDistilledSources } from './sources.ts';
 import { distillStep } from './step.ts';
 import { carriedOf, stateFrom } from './state.ts';
 import type { DistillState } from './state.ts';
 import { TeacherPool } from './teacher-pool.ts';
-import { checkRoom } from './teacher-room.ts';
 import { chooseTeachers } from './teachers.ts';
 
-/** Throws DataError for rows that the stage could not use. */
+/** Throws DataError for rows that the stage could not use, TeacherTooShort for those that a teacher could not. */
 export function distillStage(
   policy: Policy,
   stage: ExpandedDistillStage,
@@ -22,6 +22,7 @@ export function distillStage(
   options: DistillOptions,
 ): StageRun {
   const sources = openDistilledSources(policy, stage, data, options.means);
+  if (options.host.teachers !== undefined) checkRoom(stage, sources, options.host.teachers);
   const sharesAt = sharesOf(sources, stage.prompts_per_step);
   const lineOptions = lineOptionsOf({ name: stage.name, filter: { type: 'off' } }, sources, options.seed);
   const fixed = { policy, stage, sources, sharesAt, ...options };
@@ -36,10 +37,9 @@ export function distillStage(
       const state =
         carried === undefined ? firstState(lineOptions, fixed) : stateFrom(lineOptions, carried.state);
       begun = { pool: poolOf(options, state), state };
-      const { teachers } = state;
-      await begun.pool.openEach((name, scorer) => checkRoom({ stage, sources, teachers }, name, scorer));
+      await begun.pool.openEach();
       if (carried === undefined)
-        options.host.emit({ type: 'teachers', stage: stage.name, teachers: [...teachers] });
+        options.host.emit({ type: 'teachers', stage: stage.name, teachers: [...state.teachers] });
     },
     async step(step) {
       const { pool, state } = current();

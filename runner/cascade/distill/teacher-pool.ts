@@ -3,21 +3,23 @@
 import type { Scorer } from '../../engine/learner/scorer.ts';
 import type { Teachers } from '../host.ts';
 
+type Opening = Pick<Teachers, 'open' | 'atOnce'>;
+
 export class TeacherPool {
   /** Each once, in the order in which they are asked. */
   readonly names: readonly string[];
-  readonly #host: Teachers;
+  readonly #host: Opening;
   /** The one used last stands last. */
   readonly #open = new Map<string, Scorer>();
 
-  constructor(host: Teachers, names: readonly string[]) {
+  constructor(host: Opening, names: readonly string[]) {
     this.#host = host;
     this.names = [...new Set(names)];
   }
 
-  /** Each of them once, so that one that cannot be opened, or that `check` throws of, ends the run before a step is spent. */
-  async openEach(check: (name: string, scorer: Scorer) => void): Promise<void> {
-    for (const name of this.names) check(name, await this.#opened(name));
+  /** Each of them once, so that one that cannot be opened ends the run before a step is spent. */
+  async openEach(): Promise<void> {
+    for (const name of this.names) await this.#opened(name);
   }
 
   /** The teacher is open while `work` is done, and no longer for certain. */

@@ -13,6 +13,7 @@ import { TensorTooLarge } from '../engine/learner/tensor-limit.ts';
 import { UnfitWeights } from '../engine/models/parameters.ts';
 import { MissingSecret } from '../rewards/secret.ts';
 import { InvalidModel } from './load-model.ts';
+import { isOutOfMemory } from './out-of-memory.ts';
 
 const reasons: readonly (readonly [new (...args: never[]) => Error, FailureReason])[] = [
   [DataError, 'invalid_data'],
@@ -29,9 +30,6 @@ const reasons: readonly (readonly [new (...args: never[]) => Error, FailureReaso
   [CheckpointCorrupt, 'store_unavailable'],
 ];
 
-/** What V8 says where the system gives it no memory for a typed array. */
-const allocationFailed = 'Array buffer allocation failed';
-
 /** Of whatever a run has thrown. */
 export const endOf = (error: unknown): Outcome =>
   error instanceof Paused ? { type: 'paused' } : failedOutcome(error);
@@ -40,7 +38,7 @@ export const endOf = (error: unknown): Outcome =>
 export function failedOutcome(error: unknown): Outcome {
   const known = reasons.find(([kind]) => error instanceof kind);
   const message = error instanceof Error ? error.message : String(error);
-  const unforeseen = message === allocationFailed ? 'out_of_memory' : 'trainer_crashed';
+  const unforeseen = isOutOfMemory(error) ? 'out_of_memory' : 'trainer_crashed';
   return {
     type: 'failed',
     reason: known?.[1] ?? unforeseen,

@@ -12,6 +12,7 @@ import { Paused } from '../cascade/point.ts';
 import type { Scorer } from '../engine/learner/scorer.ts';
 import type { Inputs, ToTrainer } from '../ipc.ts';
 import { InvalidModel } from './load-model.ts';
+import { isOutOfMemory } from './out-of-memory.ts';
 import type { Parent } from './process-host.ts';
 
 /** Teachers as the policy's memory allows them. */
@@ -65,6 +66,7 @@ export class ProcessTeachers implements Teachers {
     try {
       return await open(directory);
     } catch (cause) {
+      if (isOutOfMemory(cause)) throw cause;
       throw new InvalidModel(`teacher ${name}: ${(cause as Error).message}`, { cause });
     } finally {
       if (!this.#takeTurns) await this.#dropFetched();

@@ -202,12 +202,17 @@ describe('ends of own stages', () => {
   );
 
   /** A supervisor that brings what `ends` has. */
-  function teachersOf(ends: Readonly<Record<number, string>>, atOnce = 2, pauseAsked = () => false) {
+  function teachersOf(
+    ends: Readonly<Record<number, string>>,
+    atOnce = 2,
+    pauseAsked = () => false,
+    read: OpenTeachers['open'] = (directory) => openTeacher(runtime, student, directory, {}),
+  ) {
     const said: FromTrainer[] = [];
     const opened: string[] = [];
-    const open: OpenTeachers['open'] = (directory) => {
+    const open: OpenTeachers['open'] = async (directory) => {
       opened.push(directory);
-      return openTeacher(runtime, student, directory, {});
+      return await read(directory);
     };
     const send = (message: FromTrainer): void => {
       said.push(message);
@@ -267,6 +272,19 @@ describe('ends of own stages', () => {
       reason: 'invalid_model',
       message: expect.stringMatching(message) as unknown,
     });
+  });
+
+  it('that memory had no room for are no invalid models: another attempt may have it', async () => {
+    const { teachers } = teachersOf(
+      { 0: 'there' },
+      2,
+      () => false,
+      () => {
+        throw new RangeError('Array buffer allocation failed');
+      },
+    );
+    const failed = await teachers.open('stage:sft').catch((error: unknown) => error);
+    expect(failedOutcome(failed)).toMatchObject({ reason: 'out_of_memory' });
   });
 
   it('are not waited for once a pause is wanted', async () => {

@@ -160,32 +160,7 @@ async function seedRequests(): Promise<Seed[]> {
   };
   return [
     ...(await seedErrands(runner)),
-    { path: '/v1/jobs', valid: spec() },
-    {
-      path: '/v1/jobs',
-      valid: spec({
-        preset: 'nemotron-cascade-8b',
-        stages: [{ name: 'math', data: 'math', steps: 1, max_response: 8, optimizer: { eps: 1e-6 } }],
-      }),
-    },
-    {
-      path: '/v1/jobs',
-      valid: spec({
-        type: 'distill',
-        stages: undefined,
-        evaluate: undefined,
-        stage: {
-          kind: 'distill',
-          steps: 1,
-          max_response: 8,
-          objective: { type: 'divergence', beta: 0.5, top_k: 4 },
-          domains: [
-            { domain: 'a', data: 'math', teacher: { uri: '/models/a' }, weight: 2, token_budget: 100 },
-            { domain: 'b', data: 'math', teacher: { from_job: fence.job, take: 'stage:sft' } },
-          ],
-        },
-      }),
-    },
+    ...jobSeeds(fence.job),
     {
       path: '/v1/runner/register',
       valid: { protocol: 1, name: 'f', accelerator: 'cpu', memory_gb: 1, labels: { a: 'b' }, version: '1' },
@@ -207,6 +182,36 @@ async function seedRequests(): Promise<Seed[]> {
     },
   ];
 }
+
+/** Specs of several types; `job` is one of the project. */
+const jobSeeds = (job: string): Seed[] => [
+  { path: '/v1/jobs', valid: spec() },
+  {
+    path: '/v1/jobs',
+    valid: spec({
+      preset: 'nemotron-cascade-8b',
+      stages: [{ name: 'math', data: 'math', steps: 1, max_response: 8, optimizer: { eps: 1e-6 } }],
+    }),
+  },
+  {
+    path: '/v1/jobs',
+    valid: spec({
+      type: 'distill',
+      stages: undefined,
+      evaluate: undefined,
+      stage: {
+        kind: 'distill',
+        steps: 1,
+        max_response: 8,
+        objective: { type: 'divergence', beta: 0.5, top_k: 4 },
+        domains: [
+          { domain: 'a', data: 'math', teacher: { uri: '/models/a' }, weight: 2, token_budget: 100 },
+          { domain: 'b', data: 'math', teacher: { from_job: job, take: 'stage:sft' } },
+        ],
+      },
+    }),
+  },
+];
 
 /** A valid request for each route of errands, of an attempt that holds its errand. */
 async function seedErrands(runner: string): Promise<Seed[]> {

@@ -173,20 +173,6 @@ test.each<[string, unknown, RegExp]>([
   expect(faultsOf(posted)).toContainEqual(expect.stringMatching(fault));
 });
 
-it('with a stage before it whose domain is no name is refused for that, and nothing is thrown', () => {
-  const posted = cascade([{ ...math, domain: '-math' }, distill]);
-  expect(faultsOf(posted)).toContainEqual(expect.stringMatching(/^\/stages\/0\/domain: letters, digits/));
-});
-
-it.each([1e-7, 1e-300, 1 - 1e-9])('no beta of %d, where the divergence is nothing', (beta) => {
-  const posted = (given: number) =>
-    cascade([math, { ...distill, objective: { type: 'divergence', beta: given } }]);
-  expect(faultsOf(posted(beta))).toEqual([
-    expect.stringMatching(/^\/stages\/1\/objective\/beta: from 0.000001 to 1 - 0.000001, or 0 or 1/),
-  ]);
-  for (const given of [0, 1e-6, 0.5, 1]) expect(faultsOf(posted(given))).toEqual([]);
-});
-
 describe('a job that only distils', () => {
   const teacher = { from_job: job };
   const domains = [

@@ -69,6 +69,9 @@ const policyGradient = z.strictObject({
     .describe('of the group-normalised reward of the answer, added to the advantage of its tokens'),
 });
 
+/** The generalised Jensen-Shannon divergence tends to 0 with it, and float32 has none of 1e-46. */
+const nearestBeta = 1e-6;
+
 /** Of whole distributions, at every position of the policy's own answers. */
 const divergence = z.strictObject({
   type: z.literal('divergence'),
@@ -76,6 +79,10 @@ const divergence = z.strictObject({
     .number()
     .min(0)
     .max(1)
+    .refine(
+      (beta) => beta === 0 || beta === 1 || (beta >= nearestBeta && 1 - beta >= nearestBeta),
+      `from ${nearestBeta} to 1 - ${nearestBeta}, or 0 or 1: nearer to an end the divergence is nothing, and at the end itself a KL`,
+    )
     .default(1)
     .describe(
       '0: forward KL(teacher || policy); 1: reverse KL(policy || teacher); between: generalised Jensen-Shannon',

@@ -166,11 +166,6 @@ test.each<[string, unknown, RegExp]>([
   expect(faultsOf(posted)).toContainEqual(expect.stringMatching(fault));
 });
 
-it('with a stage before it whose domain is no name is refused for that, and nothing is thrown', () => {
-  const posted = cascade([{ ...math, domain: '-math' }, distill]);
-  expect(faultsOf(posted)).toContainEqual(expect.stringMatching(/^\/stages\/0\/domain: letters, digits/));
-});
-
 describe('a job that only distils', () => {
   const teacher = { from_job: job };
   const domains = [

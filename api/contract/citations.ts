@@ -54,7 +54,7 @@ const ofDistilled: Citations = {
   '/name': 'the kind; of a repair, the stage that it repairs',
   '/steps': `${ours}, of a repair: published runs took 40 to 52 for a whole model`,
   '/lr': mopd('section 4.4'),
-  '/warmup_steps': mopd('section 4.4'),
+  '/warmup_steps': `${mopd('section 4.4')}; fewer in a repair, which is shorter`,
   '/prompts_per_step': mopd('section 4.4'),
   '/rollouts': mopd('section 4.4'),
   '/temperature': mopd('appendix'),

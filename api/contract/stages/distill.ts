@@ -155,5 +155,7 @@ export const repair = z
     ...distillFields,
     name: distillFields.name.describe('default: "repair-" and the name of the stage'),
     steps: count.default(20),
+    // The papers' 30 would outlast it.
+    warmup_steps: common.warmup_steps.unwrap().default(5),
   })
   .refine(...halvedDomains);

@@ -1,7 +1,6 @@
 // Specs with stages that distil: what they take from the stages before them, what is refused and where, repairs of gates, and what the
 // expanded spec makes of it.
 import { describe, expect, it, test } from 'vitest';
-import { defaultsOf } from '../../../api/contract/default-sources.ts';
 import {
   dataReferences,
   datasetsOf,

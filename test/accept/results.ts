@@ -32,7 +32,8 @@ export function writeResults(name: string, figures: object): string {
   };
   writeFileSync(
     file,
-    `${JSON.stringify({ commit: commitNow(), changed, ...machine, ...figures }, null, 1)}\n`,
+    // Specs name files where the clone lies.
+    `${JSON.stringify({ commit: commitNow(), changed, ...machine, ...figures }, null, 1).replaceAll(`${root}/`, '')}\n`,
   );
   return relative(root, file);
 }

@@ -1,8 +1,6 @@
 // Which rollouts of a step are kept to be looked at, chosen as those of RL are, with how far each is from its teacher.
-import { askedMode } from '../asked-mode.ts';
 import { mean } from '../mean.ts';
-import { rowOf } from '../rl/group.ts';
-import { chosenOf } from '../rl/samples.ts';
+import { chosenOf, sampledFields } from '../rl/samples.ts';
 import type { StepSample } from '../stage-run.ts';
 import { klOf } from './metrics.ts';
 import type { DistillStepOptions } from './options.ts';
@@ -35,13 +33,7 @@ function sample(
       : mean([...distilled.policyLogProbs_T.keys()].map((t) => weightAt(objective, distilled, t).advantage));
   const verdict = verdictOf(group, g);
   return {
-    task: group.task,
-    rollout: g,
-    mode: askedMode(group.mode),
-    prompt: rowOf(group).prompt,
-    response: rollout.text,
-    tokens: rollout.response.length,
-    truncated: rollout.truncated,
+    ...sampledFields(group, rollout, g),
     ...verdict,
     parts: { ...verdict.parts, ...(distilled && { kl: klOf([distilled]) }) },
     advantage,

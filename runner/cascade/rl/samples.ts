@@ -1,5 +1,6 @@
 // Which rollouts of a step are kept to be looked at: evenly spread over domains, modes and the groups of each.
 import { askedMode } from '../asked-mode.ts';
+import type { Rollout } from '../rollout.ts';
 import type { StepSample } from '../stage-run.ts';
 import { rowOf } from './group.ts';
 import type { TaskGroup } from './group.ts';
@@ -39,19 +40,24 @@ function spread<One>(all: readonly One[], count: number): One[] {
   return Array.from({ length: Math.min(count, all.length) }, (_, i) => all[Math.floor(i * stride)]!);
 }
 
+/** What is told of a rollout whoever judges it; `index`: its place in its group. */
+export const sampledFields = (group: TaskGroup<PromptSource>, rollout: Rollout, index: number) => ({
+  task: group.task,
+  rollout: index,
+  mode: askedMode(group.mode),
+  prompt: rowOf(group).prompt,
+  response: rollout.text,
+  tokens: rollout.response.length,
+  truncated: rollout.truncated,
+});
+
 function sample(
   group: JudgedGroup,
   { rollout, outcome, reward, penalties, advantage }: Judged,
   index: number,
 ): StepSample {
   return {
-    task: group.task,
-    rollout: index,
-    mode: askedMode(group.mode),
-    prompt: rowOf(group).prompt,
-    response: rollout.text,
-    tokens: rollout.response.length,
-    truncated: rollout.truncated,
+    ...sampledFields(group, rollout, index),
     status: outcome.status,
     reward,
     parts: { ...(outcome.status === 'scored' ? outcome.parts : {}), ...penalties },

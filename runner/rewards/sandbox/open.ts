@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os';
 import type { CodeLanguage } from '../../../api/contract/grader.ts';
 import { codeLanguage } from '../../../api/contract/grader.ts';
 import { bounded } from '../batched.ts';
-import { createBubblewrap } from './bubblewrap/bubblewrap.ts';
+import { createLaunchedBubblewrap } from './bubblewrap/launched.ts';
 import { canaryComplaint, canaryProgram } from './canary.ts';
 import type { Executor, LimitedProgram } from './executor.ts';
 import { broken } from './executor.ts';
@@ -12,7 +12,7 @@ import { createQuickJs } from './quickjs/quickjs.ts';
 import type { BackEnd, Limits, Program, Sandbox, SandboxOptions } from './sandbox.ts';
 
 const create: Readonly<Record<BackEnd, (limits: Limits) => Promise<Executor>>> = {
-  bubblewrap: createBubblewrap,
+  bubblewrap: createLaunchedBubblewrap,
   quickjs: createQuickJs,
 };
 

@@ -79,7 +79,7 @@ export interface Sandbox {
   /** A known program under the limits of every run. Not `undefined`: why it failed, so that odd runs are our fault. */
   canary(language: CodeLanguage): Promise<string | undefined>;
   /**
-   * Core-seconds of all runs that have ended since it was opened, starting their interpreters included. Of processes what they
+   * Core-seconds of all runs that have ended since it was opened, with what it took to start them. Of processes what they
    * compute after their last output is missing: a tenth of the smallest programs, next to nothing of others. Of a thread that was
    * stopped, time in which it did not wait counts as computing.
    */

@@ -4,7 +4,7 @@ import { nodeAttacks } from './attacks-javascript.ts';
 import { pythonAttacks } from './attacks-python.ts';
 import { fight, openPlaces, stockProcesses, warmUp } from './battle.ts';
 import { battleLimits } from './battle-limits.ts';
-import { sandboxProcesses } from './survivors.ts';
+import { launchers, sandboxProcesses } from './survivors.ts';
 
 const sandbox = await openSandbox({ backEnds: ['bubblewrap'], slots: 2, limits: battleLimits });
 const results: Record<string, string[]> = { user: [String(process.getuid?.())], ...missingOf() };
@@ -26,6 +26,7 @@ if (sandbox.languages.length === 3) {
   results.reached = reached;
   close();
 }
+const closing = await launchers();
 await sandbox.close();
-results.left = (await sandboxProcesses()).map(({ command }) => command);
+results.left = (await sandboxProcesses(closing)).map(({ command }) => command);
 process.stdout.write(JSON.stringify(results));

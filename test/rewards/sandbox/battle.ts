@@ -8,7 +8,7 @@ import type { Run, Sandbox } from '../../../runner/rewards/sandbox/sandbox.ts';
 import { until } from '../../support/until.ts';
 import type { Attack, Places } from './attacks-python.ts';
 import { nearWall } from './battle-limits.ts';
-import { sandboxProcesses } from './survivors.ts';
+import { launchers, sandboxProcesses } from './survivors.ts';
 
 const repository = join(import.meta.dirname, '../../..');
 const SETTLED_MILLISECONDS = 8_000;
@@ -86,9 +86,10 @@ export async function fight(
   if (beside.status !== 'exited' || beside.stdout !== '10\n')
     complaints.push(`beside it: ${JSON.stringify(beside)}`);
   await warmUp(sandbox, language).catch((error: Error) => complaints.push(error.message));
-  const settled = async () => (await sandboxProcesses()).length === processes;
+  const ofSandboxes = async () => sandboxProcesses(await launchers());
+  const settled = async () => (await ofSandboxes()).length === processes;
   await until(settled, `${processes} processes`, SETTLED_MILLISECONDS).catch(async () => {
-    const left = (await sandboxProcesses()).map(
+    const left = (await ofSandboxes()).map(
       ({ pid, command }) => `${pid} ${command.replaceAll('\0', ' ').slice(-80)}`,
     );
     complaints.push(`${left.length} processes instead of ${processes}: ${left.join('; ')}`);

@@ -1,6 +1,7 @@
 // Who is still there: the processes of sandboxes of this process, as /proc shows them.
 import { readdir, readFile } from 'node:fs/promises';
 import { sandboxUsers } from '../../../runner/rewards/sandbox/bubblewrap/identity.ts';
+import { processTree } from '../../../runner/rewards/sandbox/bubblewrap/usage.ts';
 
 interface Seen {
   readonly pid: number;
@@ -20,14 +21,22 @@ async function seen(pid: number): Promise<Seen | undefined> {
   }
 }
 
-/** Root's sandboxes are known by their users, those of an ordinary user by being his and not Node's own. */
-export async function sandboxProcesses(own: readonly number[] = [process.pid]): Promise<Seen[]> {
+export const isRunning = async (pid: number): Promise<boolean> => (await seen(pid)) !== undefined;
+
+const isLauncher = ({ command }: Seen): boolean => command.includes('launcher-main.ts');
+
+/** The processes of this one that start sandboxes. */
+export async function launchers(): Promise<number[]> {
+  const below = await Promise.all((await processTree(process.pid)).map(seen));
+  return below.flatMap((one) => (one !== undefined && isLauncher(one) ? [one.pid] : []));
+}
+
+/** Of launchers that live, or lived: root's sandboxes are known by their users, those of an ordinary user by what they run. */
+export async function sandboxProcesses(ofLaunchers: readonly number[]): Promise<Seen[]> {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number);
   const all = (await Promise.all(pids.map(seen))).filter((one) => one !== undefined);
   const me = process.getuid?.() ?? 0;
-  const users = sandboxUsers();
-  if (me === 0) return all.filter(({ user }) => user >= users.first && user < users.end);
-  return all.filter(
-    ({ pid, user, command }) => user === me && !own.includes(pid) && /\/opt\/(boot|node)|sleep/.test(command),
-  );
+  const ranges = ofLaunchers.map(sandboxUsers);
+  if (me === 0) return all.filter(({ user }) => ranges.some(({ first, end }) => user >= first && user < end));
+  return all.filter(({ user, command }) => user === me && /\/opt\/(boot|node)|sleep/.test(command));
 }

@@ -20,9 +20,9 @@ function isMapped(user: number): boolean {
   });
 }
 
-/** Those of this process, from `first` up to but not including `end`. */
-export function sandboxUsers(): { readonly first: number; readonly end: number } {
-  const first = FIRST_USER + (process.pid % 2 ** 17) * USERS_PER_PROCESS;
+/** Those of a process that starts sandboxes, from `first` up to but not including `end`. */
+export function sandboxUsers(launcher: number): { readonly first: number; readonly end: number } {
+  const first = FIRST_USER + (launcher % 2 ** 17) * USERS_PER_PROCESS;
   const mapped = isMapped(first) ? first : FIRST_USER_OF_SMALL_NAMESPACE;
   return { first: mapped, end: mapped + USERS_PER_PROCESS };
 }
@@ -34,7 +34,7 @@ export class Identities {
   /** The words to put before bubblewrap's. */
   next(): string[] {
     if (!this.#root) return [];
-    const user = String(sandboxUsers().first + this.#next);
+    const user = String(sandboxUsers(process.pid).first + this.#next);
     this.#next = (this.#next + 1) % USERS_PER_PROCESS;
     return [
       'setpriv',

@@ -58,10 +58,12 @@ export function useApi(
     const key = async (scope: Scope, project = projectId): Promise<string> =>
       (await createKey(database.db, { projectId: project, name: scope, scopes: [scope] })).secret;
     fixture.keys = {
+      operator: await key('operator'),
       admin: await key('admin'),
       submit: await key('submit'),
       read: await key('read'),
       runner: await key('runner'),
+      shared_runner: await key('shared_runner'),
     };
     fixture.strangerKey = await key('admin', await ensureProject(database.db, 'theirs'));
     fixture.request = async (method, path, { key: given, json, ...init } = {}) => {

@@ -2,16 +2,11 @@
 // eight samples each. Every RL stage must raise its own domain by ten points over its start, in every seed. Resumable: jobs are found
 // by their labels (commit, seed, part), so a run that was killed goes on where it was. Figures go to
 // docs/results/<commit>/accept-small-world.{json,md} with their plots beside them.
-import { execFile } from 'node:child_process';
 import { join, resolve } from 'node:path';
-import { parseArgs, promisify } from 'node:util';
-import { createClient } from '../../api/client.ts';
-import { dataDirAt } from '../../cli/data-dir.ts';
+import { parseArgs } from 'node:util';
 import { clock } from '../../cli/format.ts';
 import { screenOn } from '../../cli/screen.ts';
 import type { Screen } from '../../cli/screen.ts';
-import { withOneMachine } from '../../cli/serve/one-machine.ts';
-import { refuseForeignServices } from '../../cli/serve/own-services.ts';
 import type { HeldOut } from '../../examples/small-world/report/comparison.ts';
 import { matrixTable, withEvaluations } from '../../examples/small-world/report/matrix.ts';
 import { recordOfJob } from '../../examples/small-world/run/history.ts';
@@ -21,6 +16,7 @@ import { worldFiles } from '../../examples/small-world/run/specs.ts';
 import { heldOutCells, stageEnds } from './held-out.ts';
 import { runInterruptible } from './interruptible.ts';
 import { secondsOf } from './job-seconds.ts';
+import { onOneMachine, seedsOf } from './on-one-machine.ts';
 import { commitNow } from './results.ts';
 import type { SeedResult } from './small-world-results.ts';
 import { passed, verdictLines, writeSmallWorld } from './small-world-results.ts';
@@ -37,7 +33,6 @@ const { values: given } = parseArgs({
     spec: { type: 'string' },
   },
 });
-const seeds = given.seeds.split(',').map(Number);
 
 /** Trains one seed, then measures it; whatever is done already is found. */
 async function ofSeed(run: Run): Promise<SeedResult> {
@@ -57,39 +52,23 @@ function show(screen: Screen, { seed, record, heldOut, seconds }: SeedResult): v
 }
 
 async function main(interrupt: AbortSignal, hurry: AbortSignal): Promise<number> {
-  refuseForeignServices(process.env, 'the acceptance run');
   const screen = screenOn(process.stdout);
-  const say = (text: string): void => screen.line(text);
-  const generator = join(root, 'examples/small-world/generate.ts');
-  if (given.spec === undefined)
-    await promisify(execFile)(process.execPath, [generator], { signal: interrupt });
-  const dir = dataDirAt(given['data-dir']);
-  say(`${seeds.length} seeds, about ${clock(seeds.length * expectedSeconds)} on two quiet cores`);
-  say(`its state is in ${dir.root}: started again it goes on where it was`);
+  const seeds = seedsOf(given.seeds);
   const results: SeedResult[] = [];
-  await withOneMachine(
-    { dir, host: '127.0.0.1', port: 0, withRunner: true, say },
-    interrupt,
-    hurry,
-    async (address) => {
-      const client = createClient(address);
-      const begun = performance.now();
-      for (const seed of seeds) {
-        const run = {
-          ...{ client, screen, interrupt, seed },
-          world: worldFiles(given.spec),
-          run: commitNow(),
-        };
-        results.push(await ofSeed(run));
-        show(screen, results.at(-1)!);
-        const left = ((performance.now() - begun) / 1000 / results.length) * (seeds.length - results.length);
-        if (left > 0) say(`about ${clock(left)} left`);
-      }
-    },
-  );
+  screen.line(`${seeds.length} seeds, about ${clock(seeds.length * expectedSeconds)} on two quiet cores`);
+  await onOneMachine({ dataDir: given['data-dir'], screen, interrupt, hurry }, async (client) => {
+    const begun = performance.now();
+    for (const seed of seeds) {
+      const run = { client, screen, interrupt, seed, world: worldFiles(given.spec), run: commitNow() };
+      results.push(await ofSeed(run));
+      show(screen, results.at(-1)!);
+      const left = ((performance.now() - begun) / 1000 / results.length) * (seeds.length - results.length);
+      if (left > 0) screen.line(`about ${clock(left)} left`);
+    }
+  });
   const file = writeSmallWorld(results);
-  for (const line of verdictLines(results)) say(line);
-  say(`figures in ${file}`);
+  for (const line of verdictLines(results)) screen.line(line);
+  screen.line(`figures in ${file}`);
   return passed(results) ? 0 : 1;
 }
 

@@ -6,8 +6,20 @@ import { checkedSpec } from '../../../cli/submit/spec-file.ts';
 import type { Json, Seeded, WorldFiles } from './specs.ts';
 import { jsonOf, withSeed } from './specs.ts';
 
-/** Of both ways on: 60 steps of eight prompts a domain and eight rollouts a prompt. */
-const after = { steps: 60, prompts_per_step: 40, rollouts: 8, temperature: 1, max_response: 48, lr: 0.0002 };
+/** Of both ways on: 100 steps of 64 rollouts a domain. */
+const after = { steps: 100, temperature: 1, max_response: 48, lr: 0.0002 };
+
+/**
+ * A teacher needs no group to compare with: as many rollouts of different prompts say more (docs/distillation.md, "Settings"), and so
+ * does the whole distribution at every position, which so small a vocabulary allows.
+ */
+const taught = {
+  ...after,
+  ...{ prompts_per_step: 320, rollouts: 1, warmup_steps: 5, lr_schedule: 'cosine' },
+  objective: { type: 'divergence', beta: 1 },
+};
+
+const rewarded = { ...after, prompts_per_step: 40, rollouts: 8 };
 
 /** Steps on one domain's supervised rows: enough to forget by. */
 const relapseSteps = 60;
@@ -53,8 +65,7 @@ export function distilledSpec(
     model,
     stage: {
       kind: 'distill',
-      ...after,
-      warmup_steps: 5,
+      ...taught,
       domains: stages.map(({ kind, data, mode }) => ({
         domain: domainOf({ kind }),
         ...{ data, mode },
@@ -78,7 +89,7 @@ export function continuedSpec(files: WorldFiles, seeded: Seeded, from: From): Sp
       {
         kind: 'multi_domain',
         name: 'continued',
-        ...after,
+        ...rewarded,
         ...{ top_p: 1, top_k: 0, overlong: 'keep', filter: { type: 'off' } },
         domains: stages.map(({ kind, data, mode, grader }) => ({
           domain: domainOf({ kind }),

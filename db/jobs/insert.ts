@@ -16,7 +16,7 @@ export interface NewJob {
   minMemoryGb?: number;
 }
 
-/** The job, `queued`, behind all jobs of its priority. */
+/** The job, `queued`, behind all jobs of its priority that wait. */
 export async function insertJob(db: Database, job: NewJob): Promise<JobRow> {
   const { expanded } = job;
   const [row] = await db
@@ -44,7 +44,10 @@ export async function insertJob(db: Database, job: NewJob): Promise<JobRow> {
   return row;
 }
 
-// Higher priority first, then arrival: 2^40 arrivals fit below one step of priority.
+/** One step of priority is worth an hour of waiting: a job that waits overtakes, in the end, any that are posted after it. */
+export const priorityStepMs = 3_600_000;
+
+// A moment in microseconds, by the database's clock.
 function orderingKey(priority: number) {
-  return sql<number>`nextval('job_arrival') - ${priority}::bigint * (1::bigint << 40)`;
+  return sql<number>`(extract(epoch from clock_timestamp()) * 1000000)::bigint - ${priority}::bigint * ${priorityStepMs * 1000}::bigint`;
 }

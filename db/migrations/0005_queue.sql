@@ -23,6 +23,7 @@ ALTER TABLE "jobs" ADD COLUMN "fork_of" text;--> statement-breakpoint
 ALTER TABLE "jobs" ADD COLUMN "began_from" text;--> statement-breakpoint
 ALTER TABLE "jobs" ADD COLUMN "ran_ms" bigint DEFAULT 0 NOT NULL;--> statement-breakpoint
 ALTER TABLE "jobs" ADD COLUMN "progressed_at" timestamp (3) with time zone;--> statement-breakpoint
+ALTER TABLE "jobs" ADD COLUMN "signs" integer DEFAULT 0 NOT NULL;--> statement-breakpoint
 ALTER TABLE "projects" ADD COLUMN "max_running" integer;--> statement-breakpoint
 ALTER TABLE "projects" ADD COLUMN "weight" double precision DEFAULT 1 NOT NULL;--> statement-breakpoint
 ALTER TABLE "projects" ADD COLUMN "served_at" timestamp (3) with time zone;--> statement-breakpoint

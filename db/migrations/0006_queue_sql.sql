@@ -77,6 +77,5 @@ update jobs set
   requirements = md5(jsonb_build_array(accelerator, min_memory_gb, runner_labels, languages)::text),
   awaits_data = exists (select 1 from datasets where id = any (jobs.dataset_ids) and datasets.state <> 'ready'),
   delayed = state = 'queued' and available_at > now(),
-  ordering_key = (extract(epoch from created_at) * 1000000)::bigint - priority * 3600000000,
-  progressed_at = case when state in ('running', 'pausing', 'cancelling') then now() end
+  ordering_key = (extract(epoch from created_at) * 1000000)::bigint - priority * 3600000000
 where state not in ('succeeded', 'failed', 'cancelled');

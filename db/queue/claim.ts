@@ -95,6 +95,7 @@ async function takeJob(
       runnerId: runner,
       leaseExpiresAt: leaseEnd(leaseMs),
       progressedAt: sql`now()`,
+      signs: 0,
       reason: null,
       message: null,
       startedAt: sql`coalesce(${jobs.startedAt}, now())`,

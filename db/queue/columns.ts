@@ -18,8 +18,10 @@ export const queueColumns = () => ({
   beganFrom: text('began_from'),
   /** Of attempts that have ended. */
   ranMs: bigint('ran_ms', { mode: 'number' }).notNull().default(0),
-  /** When the attempt that holds it was last seen to get on. */
+  /** When the attempt that holds it was last seen to get on; null: not watched. */
   progressedAt: timestamp('progressed_at', { withTimezone: true, precision: 3 }),
+  /** Signs of life of that attempt, as its runner counts them. */
+  signs: integer('signs').notNull().default(0),
 });
 
 /** Of rows that a claim may take: written as it stands in the index, or the index is not used. */

@@ -36,6 +36,9 @@ export async function lockHeld(tx: Database, fence: Fence): Promise<HeldJob | Le
 /** Columns of time are rounded to milliseconds: what was written as now may lie half a one ahead of the next statement. */
 export const thisMoment = sql<Date>`now() + interval '1 millisecond'`;
 
+/** Of a job that gets on: attempts from before this was watched stay unwatched. */
+export const progressedNow = sql<Date | null>`case when ${jobs.progressedAt} is not null then now() end`;
+
 /** End of a lease that starts now, by the database's clock. */
 export function leaseEnd(leaseMs: number): SQL<Date> {
   return sql<Date>`now() + ${leaseMs} * interval '1 millisecond'`;

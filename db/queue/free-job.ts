@@ -38,7 +38,7 @@ export async function lockFreeJob(
       select jobs.id from first join jobs on jobs.id = first.id
       where ${claimable}
       order by first.ordering_key, jobs.id limit 1
-      for update of jobs skip locked`);
+      for no key update of jobs skip locked`);
     if (rows[0] !== undefined) return rows[0].id;
   }
   return undefined;

@@ -9,6 +9,6 @@ export async function wakeDelayed(db: Database): Promise<void> {
     update jobs set delayed = false
     where id in (
       select id from jobs where state = 'queued' and delayed and available_at <= ${thisMoment}
-      order by available_at limit 100 for update skip locked
+      order by available_at limit 100 for no key update skip locked
     )`);
 }

@@ -16,14 +16,15 @@ export interface RunnerKey {
   shared?: boolean;
 }
 
-/** Whether the runner of a call may touch what belongs to `project`. That of a shared one is told by the runner, which must be the key's. */
+/** Whether a call may touch what belongs to `project`: its runner must be its key's, and, unless shared, of that project. */
 export const reaches = (
   { projectId, shared = false, runner }: RunnerKey & { runner: string },
   project: PgColumn,
-): SQL =>
-  shared
-    ? sql`exists (select 1 from ${runners} where ${isRunner({ projectId, shared }, runner)})`
-    : eq(project, projectId);
+): SQL | undefined =>
+  and(
+    shared ? undefined : eq(project, projectId),
+    sql`exists (select 1 from ${runners} where ${isRunner({ projectId, shared }, runner)})`,
+  );
 
 const isRunner = ({ projectId, shared = false }: RunnerKey, id: string): SQL | undefined =>
   and(eq(runners.projectId, projectId), eq(runners.id, id), eq(runners.shared, shared));

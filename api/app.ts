@@ -18,6 +18,7 @@ import { datasetRoutes } from './routes/datasets.ts';
 import { eventRoutes } from './routes/events.ts';
 import { graderRoutes } from './routes/graders.ts';
 import { healthRoutes } from './routes/health.ts';
+import { jobContinuationRoutes } from './routes/job-continuations.ts';
 import { jobRoutes } from './routes/jobs.ts';
 import { modelUploadRoutes } from './routes/model-uploads.ts';
 import { resultRoutes } from './routes/results.ts';
@@ -71,6 +72,7 @@ function addRoutes(app: App, services: Services): void {
   for (const routes of [
     healthRoutes,
     jobRoutes,
+    jobContinuationRoutes,
     eventRoutes,
     resultRoutes,
     checkpointRoutes,

@@ -12,6 +12,7 @@ import { runnerCalls } from './client/runner-calls.ts';
 import { checkpoint } from './contract/checkpoint.ts';
 import { jobEvent } from './contract/event.ts';
 import { job, jobDetail } from './contract/job.ts';
+import type { ForkRequest } from './contract/job.ts';
 import { page } from './contract/list.ts';
 import { evaluation, metricPoint, sample } from './contract/results.ts';
 import { runner } from './contract/runner.ts';
@@ -61,6 +62,21 @@ export function createClient(options: ClientOptions) {
       call(job, { method: 'POST', path: `/v1/jobs/${encodeURIComponent(id)}/pause`, repeatable: true }),
     resumeJob: (id: string) =>
       call(job, { method: 'POST', path: `/v1/jobs/${encodeURIComponent(id)}/resume`, repeatable: true }),
+    retryJob: (id: string, creating: Creating = {}) =>
+      call(jobDetail, {
+        method: 'POST',
+        path: `/v1/jobs/${encodeURIComponent(id)}/retry`,
+        headers: created(creating),
+        repeatable: true,
+      }),
+    forkJob: (id: string, fork: ForkRequest, creating: Creating = {}) =>
+      call(jobDetail, {
+        method: 'POST',
+        path: `/v1/jobs/${encodeURIComponent(id)}/fork`,
+        json: fork,
+        headers: created(creating),
+        repeatable: true,
+      }),
 
     /** Every event after `after` (0: from the beginning), live, until the job's last one; reconnects by itself. */
     events: (id: string, follow: { after?: number; signal?: AbortSignal } = {}) =>

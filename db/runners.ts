@@ -1,5 +1,6 @@
 // Runners: who they are, what they have, when they were last heard of.
-import { and, eq, max, sql } from 'drizzle-orm';
+import { and, eq, max, or, sql, type SQL } from 'drizzle-orm';
+import type { PgColumn } from 'drizzle-orm/pg-core';
 import type { CodeLanguage } from '../api/contract/grader.ts';
 import type { Accelerator } from '../api/contract/names.ts';
 import type { RegisterRequest } from '../api/contract/runner.ts';
@@ -9,12 +10,34 @@ import { storableJson } from './json.ts';
 import { pageWindow, toPage, type PageOf, type PageQuery } from './page.ts';
 import { runners, type RunnerRow } from './schema.ts';
 
-/** Id of the runner. A name that registers again (after a restart) keeps its id and gets its new properties. */
+/** Whose key a runner's call comes with: that of a project or, `shared`, one for the jobs of every project. */
+export interface RunnerKey {
+  projectId: string;
+  shared?: boolean;
+}
+
+/** Whether a call may touch what belongs to `project`: its runner must be its key's, and, unless shared, of that project. */
+export const reaches = (
+  { projectId, shared = false, runner }: RunnerKey & { runner: string },
+  project: PgColumn,
+): SQL | undefined =>
+  and(
+    shared ? undefined : eq(project, projectId),
+    sql`exists (select 1 from ${runners} where ${isRunner({ projectId, shared }, runner)})`,
+  );
+
+const isRunner = ({ projectId, shared = false }: RunnerKey, id: string): SQL | undefined =>
+  and(eq(runners.projectId, projectId), eq(runners.id, id), eq(runners.shared, shared));
+
+/**
+ * Id of the runner. A name that registers again (after a restart) keeps its id and gets its new properties; undefined if a runner
+ * of the other kind, shared or not, has the name in this project.
+ */
 export async function registerRunner(
   db: Database,
-  projectId: string,
+  { projectId, shared = false }: RunnerKey,
   runner: RegisterRequest,
-): Promise<string> {
+): Promise<string | undefined> {
   const properties = {
     accelerator: runner.accelerator,
     memoryGb: runner.memory_gb,
@@ -26,38 +49,36 @@ export async function registerRunner(
   };
   const [row] = await db
     .insert(runners)
-    .values({ id: newId('run'), projectId, name: runner.name, ...properties })
+    .values({ id: newId('run'), projectId, name: runner.name, shared, ...properties })
     .onConflictDoUpdate({
       target: [runners.projectId, runners.name],
       set: { ...properties, registeredAt: sql`now()`, lastSeenAt: sql`now()` },
+      setWhere: eq(runners.shared, shared),
     })
     .returning({ id: runners.id });
-  if (row === undefined) throw new Error(`internal: runner ${runner.name} was neither inserted nor updated`);
-  return row.id;
+  return row?.id;
 }
 
-/** Notes that the runner is alive; undefined if the project has no such runner. */
-export async function touchRunner(
-  db: Database,
-  projectId: string,
-  id: string,
-): Promise<RunnerRow | undefined> {
+/** Notes that the runner is alive; undefined if the key has no such runner. */
+export async function touchRunner(db: Database, key: RunnerKey, id: string): Promise<RunnerRow | undefined> {
   const [row] = await db
     .update(runners)
     .set({ lastSeenAt: sql`now()` })
-    .where(and(eq(runners.projectId, projectId), eq(runners.id, id)))
+    .where(isRunner(key, id))
     .returning();
   return row;
 }
 
-/** GB of the largest runner ever registered that has this accelerator and these labels; undefined if there is none. */
+const serves = (projectId: string) => or(eq(runners.projectId, projectId), eq(runners.shared, true));
+
+/** GB of the largest runner ever registered for the project that has this accelerator and these labels; undefined if there is none. */
 export async function largestMemory(
   db: Database,
   projectId: string,
   of: { accelerator: Accelerator; labels: Readonly<Record<string, string>> },
 ): Promise<number | undefined> {
   const fitting = and(
-    eq(runners.projectId, projectId),
+    serves(projectId),
     eq(runners.accelerator, of.accelerator),
     sql`${runners.labels} @> ${storableJson(of.labels)}::jsonb`,
   );
@@ -76,7 +97,7 @@ export async function hasGrader(
   leaseMs: number,
 ): Promise<boolean> {
   const capable = and(
-    eq(runners.projectId, projectId),
+    serves(projectId),
     eq(runners.grader, true),
     sql`${sql.param([...languages], runners.languages)} <@ ${runners.languages}`,
     sql`${runners.lastSeenAt} > now() - ${leaseMs} * interval '1 millisecond'`,

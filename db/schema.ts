@@ -1,4 +1,4 @@
-// Every table but that of errands (errands/table.ts). Shapes that cross the wire come from api/contract; this file says how they are kept.
+// Every table but those of errands (errands/table.ts) and beside the queue (queue/tables.ts). Shapes that cross the wire come from api/contract; this file says how they are kept.
 // Owned rows carry project_id. State, events and their numbers are guarded by triggers (state-guard.ts).
 import { sql } from 'drizzle-orm';
 import {
@@ -29,6 +29,7 @@ import type { Outcome } from '../api/contract/runner.ts';
 import type { JobSpecInput } from '../api/contract/spec.ts';
 import type { DatasetKind } from '../api/contract/task.ts';
 import { foreignText, json } from './json.ts';
+import { claimable, queueColumns } from './queue/columns.ts';
 
 export const time = (name: string) => timestamp(name, { withTimezone: true, precision: 3 });
 export const createdAt = () => time('created_at').notNull().defaultNow();
@@ -44,6 +45,12 @@ const modeColumn = () => text('mode').$type<EvaluationCell['mode']>().notNull();
 export const projects = pgTable('projects', {
   id: text('id').primaryKey(),
   name: text('name').notNull().unique(),
+  /** Jobs that run at a time; null: no limit. */
+  maxRunning: integer('max_running'),
+  /** Its share of shared runners, relative to other projects. */
+  weight: doublePrecision('weight').notNull().default(1),
+  /** When a shared runner last took a job of it. */
+  servedAt: time('served_at'),
   createdAt: createdAt(),
 });
 
@@ -112,6 +119,8 @@ export const runners = pgTable(
       .notNull()
       .default(sql`'{}'`),
     version: text('version').notNull(),
+    /** Serves every project; project_id is then that of its key. */
+    shared: boolean('shared').notNull().default(false),
     registeredAt: time('registered_at').notNull().defaultNow(),
     lastSeenAt: time('last_seen_at').notNull().defaultNow(),
   },
@@ -139,7 +148,7 @@ export const servingRunners = pgTable(
   (table) => [index('serving_runners_list').on(table.projectId, table.id)],
 );
 
-/** Order of arrival, the lower part of a job's ordering key. */
+/** Read by versions before decision 0022 alone; to be dropped by the one after it. */
 export const jobArrival = pgSequence('job_arrival');
 
 /** The job row is the queue entry: claims take the free row with the smallest ordering key. */
@@ -180,18 +189,23 @@ export const jobs = pgTable(
       .array()
       .notNull()
       .default(sql`'{}'`),
+    ...queueColumns(),
 
     createdAt: createdAt(),
     startedAt: time('started_at'),
     finishedAt: time('finished_at'),
   },
   (table) => [
-    index('jobs_claim')
-      .on(table.projectId, table.accelerator, table.orderingKey)
-      .where(sql`state = 'queued'`),
+    index('jobs_claimable').on(table.projectId, table.requirements, table.orderingKey).where(claimable),
+    index('jobs_delayed')
+      .on(table.availableAt)
+      .where(sql`state = 'queued' and delayed`),
+    index('jobs_awaiting_data')
+      .on(table.projectId)
+      .where(sql`awaits_data`),
     // Not on lease_expires_at: a heartbeat would then rewrite the index. Few jobs are held at a time.
     index('jobs_held')
-      .on(table.id)
+      .on(table.projectId)
       .where(sql`state in ('running', 'pausing', 'cancelling')`),
     index('jobs_list').on(table.projectId, table.id),
   ],

@@ -1,7 +1,7 @@
 // The job as clients see it: states, reasons of failure, progress.
 import { z } from 'zod';
 import { expandedSpec } from './expand.ts';
-import { checkpointId, jobId, labels, runnerId, timestamp } from './names.ts';
+import { checkpointId, jobId, labels, name, runnerId, timestamp } from './names.ts';
 import { jobSpec } from './spec.ts';
 
 export const jobStates = [
@@ -30,6 +30,8 @@ export const failureReasons = {
   invalid_model: 'permanent',
   diverged: 'permanent',
   teacher_too_far: 'permanent',
+  timeout: 'permanent',
+  dependency_failed: 'permanent',
   out_of_memory: 'transient',
   trainer_crashed: 'transient',
   stalled: 'transient',
@@ -70,7 +72,10 @@ export const job = z
     attempt: z.number().int().describe('0 before the first claim'),
     runner: runnerId.nullable(),
     progress: progress.nullable(),
-    last_checkpoint: checkpointId.nullable(),
+    last_checkpoint: checkpointId.nullable().describe('what the next attempt goes on from'),
+    retry_of: jobId.nullable(),
+    fork_of: jobId.nullable(),
+    began_from: checkpointId.nullable().describe('of a retry or fork: the other job’s checkpoint'),
     spec_version: z.number().int(),
     labels,
     priority: z.number().int(),
@@ -85,3 +90,21 @@ export const jobDetail = job
   .extend({ spec: jobSpec.describe('as posted'), expanded: expandedSpec })
   .meta({ id: 'JobDetail' });
 export type JobDetail = z.infer<typeof jobDetail>;
+
+export const forkRequest = z
+  .strictObject({
+    stage: name.describe('whose committed end the new job begins from'),
+    stages: z
+      .array(z.looseObject({}))
+      .max(100)
+      .optional()
+      .describe('what follows, as in a spec; default: the stages that follow in the forked job'),
+    spec: z
+      .looseObject({})
+      .optional()
+      .describe(
+        'changes of the posted spec as a merge patch (RFC 7396): all but type, preset, model and stages',
+      ),
+  })
+  .meta({ id: 'ForkRequest' });
+export type ForkRequest = z.infer<typeof forkRequest>;

@@ -108,7 +108,15 @@ export const claimResponse = z.object({
 
 const fenced = { runner: runnerId, job: jobId, attempt: int32.min(1) };
 
-export const heartbeatRequest = z.object({ ...fenced, progress: progress.nullish() });
+/** An attempt that brings neither progress, nor a sign, nor a report for `stall_timeout` and a minute is ended as `stalled`. */
+export const heartbeatRequest = z.object({
+  ...fenced,
+  progress: progress.nullish(),
+  signs: int32
+    .min(0)
+    .optional()
+    .describe('of life, that the trainer and transfers of this attempt have given since it began'),
+});
 /**
  * `cancel`: stop at once, keep the last checkpoint, then finish as cancelled. `pause`: keep a checkpoint after the step at work,
  * then finish as paused.

@@ -9,7 +9,7 @@ import { gate } from './gate.ts';
 import { gateFaults, repairFaults } from './gate-faults.ts';
 import { modelShape } from './model-shape.ts';
 import { modeFaults } from './modes.ts';
-import { accelerator, checkpointId, duration, labels, name } from './names.ts';
+import { accelerator, checkpointId, duration, jobId, labels, name } from './names.ts';
 import { expandPreset } from './presets/expand-preset.ts';
 import { presetNames } from './presets/presets.ts';
 import { isDistilled } from './stage-kinds.ts';
@@ -104,7 +104,18 @@ const envelope = {
     })
     .prefault({}),
   labels: labels.default({}),
-  priority: z.number().int().min(-100).max(100).default(0).describe('higher first'),
+  priority: z
+    .number()
+    .int()
+    .min(-100)
+    .max(100)
+    .default(0)
+    .describe('higher first: a step is worth an hour of waiting'),
+  needs: z
+    .array(jobId)
+    .max(100)
+    .optional()
+    .describe('jobs of the project that must have succeeded before it runs; if one ends otherwise, it fails'),
   max_attempts: z
     .number()
     .int()
@@ -113,6 +124,7 @@ const envelope = {
     .default(3)
     .describe('consecutive attempts without a new checkpoint'),
   stall_timeout: duration.default('15m'),
+  timeout: duration.optional().describe('of running, over all attempts; the job fails then'),
   rewards: z
     .strictObject({
       unscored_at_most: z

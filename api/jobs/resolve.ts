@@ -14,6 +14,7 @@ import type { JobSpec } from '../contract/spec.ts';
 import type { Services } from '../context.ts';
 import { inWords, ProblemError } from '../problem.ts';
 import { addressIssues } from './graders.ts';
+import type { ReachedNeeds } from './needs.ts';
 import type { ReachedModel } from './reach-model.ts';
 import type { ReachedRewardModels } from './reward-models.ts';
 import { rewardModelIssues } from './reward-models.ts';
@@ -23,6 +24,7 @@ export interface ResolveOptions
   extends Pick<ReachedModel, 'positions'>, Pick<Services, 'allowPrivateAddresses'> {
   readonly rewardModels: ReachedRewardModels;
   readonly teachers: ReachedTeachers;
+  readonly needs: ReachedNeeds;
 }
 
 /** @throws ProblemError invalid_spec naming every reference and every length that does not hold. */
@@ -30,7 +32,7 @@ export async function resolveSpec(
   db: Database,
   projectId: string,
   spec: JobSpec,
-  { positions, allowPrivateAddresses, rewardModels, teachers }: ResolveOptions,
+  { positions, allowPrivateAddresses, rewardModels, teachers, needs }: ResolveOptions,
 ): Promise<ExpandedSpec> {
   const references = dataReferences(spec);
   const rows = await findDatasets(db, projectId, [...new Set(references.map(({ data }) => data))], 'share');
@@ -45,6 +47,7 @@ export async function resolveSpec(
     ...graderReferences(spec).flatMap((reference) => addressIssues(reference, allowPrivateAddresses)),
     ...(await issuesOfRewardModels(db, projectId, spec, rewardModels)),
     ...teachers.issues,
+    ...needs.issues,
     ...(positions === undefined ? [] : lengthIssues(spec, positions)),
   ];
   if (issues.length > 0) throw new ProblemError('invalid_spec', inWords(issues), { issues });

@@ -1,12 +1,11 @@
 // Jobs: post, list, get, cancel, pause, resume.
 import { createRoute, z } from '@hono/zod-openapi';
 import { listJobs } from '../../db/jobs/get.ts';
-import { insertJob } from '../../db/jobs/insert.ts';
 import { cancelJob } from '../../db/queue/cancel.ts';
 import { pauseJob } from '../../db/queue/pause.ts';
 import { resumeJob } from '../../db/queue/resume.ts';
 import type { Services } from '../context.ts';
-import { expandedSpec, rewardModelReferences } from '../contract/expand.ts';
+import { expandedSpec } from '../contract/expand.ts';
 import type { JobDetail } from '../contract/job.ts';
 import { job, jobDetail, jobState } from '../contract/job.ts';
 import { page, pageQuery } from '../contract/list.ts';
@@ -15,11 +14,7 @@ import type { JobSpecInput } from '../contract/spec.ts';
 import { jobSpec } from '../contract/spec.ts';
 import { answerOnce, idempotencyHeader } from '../idempotency.ts';
 import { theJob } from '../jobs/find.ts';
-import { memoryCondition } from '../jobs/memory.ts';
-import { reachModel } from '../jobs/reach-model.ts';
-import { resolveSpec } from '../jobs/resolve.ts';
-import { reachRewardModels } from '../jobs/reward-models.ts';
-import { reachTeachers } from '../jobs/teachers.ts';
+import { insertPosted, reach } from '../jobs/post.ts';
 import { allow } from '../middleware/auth.ts';
 import { jsonBody } from '../middleware/body.ts';
 import { json, jsonRequest, newRouter, problemAnswers, security } from '../openapi.ts';
@@ -133,7 +128,7 @@ const resume = createRoute({
 });
 
 export function jobRoutes(services: Services) {
-  const { db, allowPrivateAddresses } = services;
+  const { db } = services;
   return newRouter()
     .openapi(create(services), async (c) => {
       const { projectId } = c.get('caller');
@@ -144,22 +139,12 @@ export function jobRoutes(services: Services) {
         key: c.req.valid('header')['idempotency-key'],
         request: ['POST /v1/jobs', posted],
       };
-      const model = await reachModel(services, projectId, spec);
-      const rewardModels = await reachRewardModels(services, projectId, rewardModelReferences(spec));
-      const teachers = await reachTeachers(services, projectId, spec, model);
-      const answer = await answerOnce(db, keyed, async (tx) => {
-        const expanded = await resolveSpec(tx, projectId, spec, {
-          positions: model.positions,
-          allowPrivateAddresses,
-          rewardModels,
-          teachers,
-        });
-        const known = { model: model.sizes, rewardModels: rewardModels.sizes, teachers: teachers.sizes };
-        const minMemoryGb = await memoryCondition(tx, projectId, spec, known);
-        const asPosted = JSON.parse(posted) as JobSpecInput;
-        const row = await insertJob(tx, { projectId, spec: asPosted, expanded, minMemoryGb });
-        return { status: 201, body: jobDetailView(row) };
-      });
+      const asked = { projectId, spec, asPosted: JSON.parse(posted) as JobSpecInput };
+      const reached = await reach(services, asked);
+      const answer = await answerOnce(db, keyed, async (tx) => ({
+        status: 201,
+        body: jobDetailView(await insertPosted(tx, services, asked, reached)),
+      }));
       const created = answer.body as JobDetail;
       c.header('location', `/v1/jobs/${created.id}`);
       return c.json(created, 201);

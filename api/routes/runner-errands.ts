@@ -17,6 +17,7 @@ import { allow } from '../middleware/auth.ts';
 import { jsonBody } from '../middleware/body.ts';
 import { json, jsonRequest, newRouter, problemAnswers, security } from '../openapi.ts';
 import { notFound, ProblemError } from '../problem.ts';
+import { runnerKey } from '../runner/runner-key.ts';
 import { claimedCheckpointView } from '../views.ts';
 
 const bodyProblems = ['invalid_json', 'invalid_spec', 'too_large', 'unsupported_media_type'] as const;
@@ -26,7 +27,10 @@ function routes(services: Services) {
     method: 'post' as const,
     tags: ['runner protocol'],
     security,
-    middleware: [allow('runner'), jsonBody({ maxBytes: services.limits.jsonBytes, foreignText: true })],
+    middleware: [
+      allow('runner', 'shared_runner'),
+      jsonBody({ maxBytes: services.limits.jsonBytes, foreignText: true }),
+    ],
   };
   return {
     claim: createRoute({
@@ -66,7 +70,7 @@ export function runnerErrandRoutes(services: Services) {
   return newRouter()
     .openapi(claim, async (c) => {
       const { runner, kinds } = c.req.valid('json');
-      const claimed = await claimErrand(db, { projectId: c.get('caller').projectId, runner, kinds, leaseMs });
+      const claimed = await claimErrand(db, { ...runnerKey(c.get('caller')), runner, kinds, leaseMs });
       if (claimed === 'unknown_runner') throw notFound('runner', runner);
       if (claimed === undefined) return c.json({ claim: null }, 200);
       const { id, attempt, payload, rewardModel } = claimed;
@@ -75,15 +79,12 @@ export function runnerErrandRoutes(services: Services) {
     })
     .openapi(heartbeat, async (c) => {
       const body = c.req.valid('json');
-      held(await renewErrand(db, { projectId: c.get('caller').projectId, ...body }, leaseMs), body);
+      held(await renewErrand(db, { ...runnerKey(c.get('caller')), ...body }, leaseMs), body);
       return c.json({ lease_ms: leaseMs }, 200);
     })
     .openapi(finish, async (c) => {
       const { outcome, ...fence } = c.req.valid('json');
-      const ended = held(
-        await finishErrand(db, { projectId: c.get('caller').projectId, ...fence }, outcome),
-        fence,
-      );
+      const ended = held(await finishErrand(db, { ...runnerKey(c.get('caller')), ...fence }, outcome), fence);
       if (ended === 'unfitting')
         throw new ProblemError(
           'invalid_spec',

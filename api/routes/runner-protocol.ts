@@ -32,6 +32,7 @@ import { json, jsonRequest, newRouter, problemAnswers, security } from '../opena
 import { ProblemError, notFound } from '../problem.ts';
 import { claimView } from '../runner/claim-view.ts';
 import { checkCheckpointKeys, checkReportKeys } from '../runner/object-keys.ts';
+import { runnerKey } from '../runner/runner-key.ts';
 import { sameProtocol } from '../runner/same-protocol.ts';
 import { claimedCheckpointView } from '../views.ts';
 
@@ -40,7 +41,10 @@ const fencedProblems = problemAnswers(...bodyProblems, 'lease_lost');
 
 function routes(services: Services) {
   const common = { method: 'post' as const, tags: ['runner protocol'], security };
-  const middleware = [allow('runner'), jsonBody({ maxBytes: services.limits.jsonBytes, foreignText: true })];
+  const middleware = [
+    allow('runner', 'shared_runner'),
+    jsonBody({ maxBytes: services.limits.jsonBytes, foreignText: true }),
+  ];
   return {
     register: createRoute({
       ...common,
@@ -49,7 +53,7 @@ function routes(services: Services) {
       request: jsonRequest(registerRequest),
       responses: {
         200: json(registerResponse, 'The runner’s id and pace'),
-        ...problemAnswers(...bodyProblems, 'protocol_mismatch'),
+        ...problemAnswers(...bodyProblems, 'protocol_mismatch', 'conflict'),
       },
     }),
     claim: createRoute({
@@ -112,34 +116,37 @@ export function runnerProtocolRoutes(services: Services) {
   const { register, claim, heartbeat: beat, report, checkpoints, stageEnds, finish } = routes(services);
   return newRouter()
     .openapi(register, async (c) => {
-      const runner = await registerRunner(db, c.get('caller').projectId, c.req.valid('json'));
+      const body = c.req.valid('json');
+      const runner = await registerRunner(db, runnerKey(c.get('caller')), body);
+      if (runner === undefined)
+        throw new ProblemError(
+          'conflict',
+          `the name ${body.name} is that of a runner of the other kind (shared, or of one project): register with another`,
+        );
       return c.json({ runner, heartbeat_ms: heartbeatMs, lease_ms: leaseMs }, 200);
     })
     .openapi(claim, async (c) => {
       const { runner } = c.req.valid('json');
-      const claimed = await claimJob(db, { projectId: c.get('caller').projectId, runner, leaseMs });
+      const claimed = await claimJob(db, { ...runnerKey(c.get('caller')), runner, leaseMs });
       if (claimed === 'unknown_runner') throw notFound('runner', runner);
       return c.json({ claim: claimed === undefined ? null : claimView(claimed, leaseMs) }, 200);
     })
     .openapi(beat, async (c) => {
-      const { projectId } = c.get('caller');
+      const key = runnerKey(c.get('caller'));
       const body = c.req.valid('json');
-      await touchRunner(db, projectId, body.runner);
-      const action = held(await heartbeat(db, { projectId, ...body, leaseMs }), body);
+      await touchRunner(db, key, body.runner);
+      const action = held(await heartbeat(db, { ...key, ...body, leaseMs }), body);
       return c.json({ action, lease_ms: leaseMs }, 200);
     })
     .openapi(report, async (c) => {
       const body = c.req.valid('json');
       checkReportKeys(body);
-      return c.json(
-        held(await applyReport(db, { projectId: c.get('caller').projectId, ...body }), body),
-        200,
-      );
+      return c.json(held(await applyReport(db, { ...runnerKey(c.get('caller')), ...body }), body), 200);
     })
     .openapi(checkpoints, async (c) => {
       const body = c.req.valid('json');
       checkCheckpointKeys(body);
-      const fence = { projectId: c.get('caller').projectId, ...body };
+      const fence = { ...runnerKey(c.get('caller')), ...body };
       const committed = held(await commitCheckpoint(db, fence, body.checkpoint), body);
       if (committed === 'conflict')
         throw new ProblemError(
@@ -150,16 +157,13 @@ export function runnerProtocolRoutes(services: Services) {
     })
     .openapi(stageEnds, async (c) => {
       const { stage_index, ...fence } = c.req.valid('json');
-      const { projectId } = c.get('caller');
-      const end = held(await heldStageEnd(db, { projectId, ...fence }, stage_index), fence);
+      const key = runnerKey(c.get('caller'));
+      const end = held(await heldStageEnd(db, { ...key, ...fence }, stage_index), fence);
       return c.json({ checkpoint: end === undefined ? null : claimedCheckpointView(end) }, 200);
     })
     .openapi(finish, async (c) => {
       const body = c.req.valid('json');
-      return c.json(
-        held(await finishAttempt(db, { projectId: c.get('caller').projectId, ...body }), body),
-        200,
-      );
+      return c.json(held(await finishAttempt(db, { ...runnerKey(c.get('caller')), ...body }), body), 200);
     });
 }
 

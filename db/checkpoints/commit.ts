@@ -5,7 +5,7 @@ import type { CheckpointCommit } from '../../api/contract/checkpoint.ts';
 import type { Database } from '../connect.ts';
 import { appendEvents } from '../events/append.ts';
 import { newId } from '../ids.ts';
-import { lockHeld, type Fence, type HeldJob, type LeaseLost } from '../queue/fence.ts';
+import { lockHeld, progressedNow, type Fence, type HeldJob, type LeaseLost } from '../queue/fence.ts';
 import { attempts, checkpoints, jobs } from '../schema.ts';
 
 export type Committed = { id: string; applied: boolean };
@@ -77,7 +77,7 @@ async function noteCheckpoint(
     .where(and(eq(attempts.jobId, job.id), eq(attempts.attempt, job.attempt)));
   await tx
     .update(jobs)
-    .set({ lastCheckpointId: id, failuresWithoutCheckpoint: 0 })
+    .set({ lastCheckpointId: id, failuresWithoutCheckpoint: 0, progressedAt: progressedNow })
     .where(eq(jobs.id, job.id));
   const { stage, step } = commit;
   await appendEvents(tx, job.id, job.attempt, [{ type: 'checkpoint', checkpoint: id, stage, step }]);

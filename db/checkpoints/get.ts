@@ -15,6 +15,17 @@ export async function getCheckpoint(
   return row;
 }
 
+/** The same; it is not deleted before the transaction ends. */
+export async function keepCheckpoint(
+  tx: Database,
+  projectId: string,
+  id: string,
+): Promise<CheckpointRow | undefined> {
+  const owned = and(eq(checkpoints.projectId, projectId), eq(checkpoints.id, id));
+  const [row] = await tx.select().from(checkpoints).where(owned).for('share');
+  return row;
+}
+
 /** Of one job, newest first. */
 export async function listCheckpoints(
   db: Database,

@@ -5,12 +5,11 @@ import type { ErrandKind } from '../../api/contract/errand.ts';
 import { getCheckpoint } from '../checkpoints/get.ts';
 import type { Database } from '../connect.ts';
 import { leaseEnd, thisMoment } from '../queue/fence.ts';
-import { touchRunner } from '../runners.ts';
+import { touchRunner, type RunnerKey } from '../runners.ts';
 import type { CheckpointRow } from '../schema.ts';
 import { errands, type ErrandRow } from './table.ts';
 
-export interface ErrandClaimOptions {
-  projectId: string;
+export interface ErrandClaimOptions extends RunnerKey {
   runner: string;
   kinds: readonly ErrandKind[];
   leaseMs: number;
@@ -24,17 +23,17 @@ export interface ClaimedErrand extends ErrandRow {
 /** The errand with its new attempt; undefined if there is nothing for this runner. */
 export async function claimErrand(
   db: Database,
-  { projectId, runner: id, kinds, leaseMs }: ErrandClaimOptions,
+  { runner: id, kinds, leaseMs, ...key }: ErrandClaimOptions,
 ): Promise<ClaimedErrand | 'unknown_runner' | undefined> {
   return await db.transaction(async (tx) => {
-    const runner = await touchRunner(tx, projectId, id);
+    const runner = await touchRunner(tx, key, id);
     if (runner === undefined) return 'unknown_runner';
     const free = tx
       .select({ id: errands.id })
       .from(errands)
       .where(
         and(
-          eq(errands.projectId, projectId),
+          runner.shared ? undefined : eq(errands.projectId, runner.projectId),
           eq(errands.state, 'queued'),
           inArray(errands.kind, [...kinds]),
           sql`${errands.languages} <@ ${sql.param(runner.languages, errands.languages)}`,

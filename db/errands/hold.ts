@@ -4,11 +4,10 @@ import { and, eq, sql, type SQL } from 'drizzle-orm';
 import type { ErrandKind } from '../../api/contract/errand.ts';
 import type { Database } from '../connect.ts';
 import { leaseEnd, type LeaseLost } from '../queue/fence.ts';
-import { touchRunner } from '../runners.ts';
+import { reaches, touchRunner, type RunnerKey } from '../runners.ts';
 import { errands } from './table.ts';
 
-export interface ErrandFence {
-  projectId: string;
+export interface ErrandFence extends RunnerKey {
   runner: string;
   errand: string;
   attempt: number;
@@ -30,7 +29,7 @@ export const isOf = (fence: ErrandFence): SQL | undefined =>
   and(
     eq(errands.id, fence.errand),
     eq(errands.attempt, fence.attempt),
-    eq(errands.projectId, fence.projectId),
+    reaches(fence, errands.projectId),
     eq(errands.runnerId, fence.runner),
   );
 
@@ -57,7 +56,7 @@ export async function renewErrand(
   fence: ErrandFence,
   leaseMs: number,
 ): Promise<LeaseLost | 'held'> {
-  await touchRunner(db, fence.projectId, fence.runner);
+  await touchRunner(db, fence, fence.runner);
   const rows = await db
     .update(errands)
     .set({ leaseExpiresAt: leaseEnd(leaseMs) })

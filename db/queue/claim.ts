@@ -1,11 +1,10 @@
-// A runner asks for work: the free job with the smallest ordering key that fits it. Callers never wait for
-// each other: rows that another claim has locked are skipped.
-import { and, asc, eq, inArray, lte, notExists, sql } from 'drizzle-orm';
+// A runner asks for work: the free job with the smallest ordering key that fits it, of its project or, of a shared runner, of the
+// project whose turn it is.
+import { and, eq, inArray, sql } from 'drizzle-orm';
 import { rewardModelsOf, teachersOf } from '../../api/contract/expand.ts';
 import type { Database } from '../connect.ts';
 import { appendEvents } from '../events/append.ts';
-import { storableJson } from '../json.ts';
-import { touchRunner } from '../runners.ts';
+import { touchRunner, type RunnerKey } from '../runners.ts';
 import {
   attempts,
   checkpoints,
@@ -16,10 +15,13 @@ import {
   type JobRow,
   type RunnerRow,
 } from '../schema.ts';
-import { leaseEnd, thisMoment } from './fence.ts';
+import { noteServed, projectsInTurn } from './fair-share.ts';
+import { leaseEnd } from './fence.ts';
+import { lockFreeJob } from './free-job.ts';
+import { hasRoom, hasRoomNow } from './room.ts';
+import { wakeDelayed } from './wake-delayed.ts';
 
-export interface ClaimOptions {
-  projectId: string;
+export interface ClaimOptions extends RunnerKey {
   runner: string;
   leaseMs: number;
 }
@@ -42,8 +44,9 @@ export async function claimJob(
   db: Database,
   options: ClaimOptions,
 ): Promise<ClaimedJob | 'unknown_runner' | undefined> {
+  await wakeDelayed(db);
   return await db.transaction(async (tx) => {
-    const runner = await touchRunner(tx, options.projectId, options.runner);
+    const runner = await touchRunner(tx, options, options.runner);
     if (runner === undefined) return 'unknown_runner';
     const job = await takeFreeJob(tx, runner, options.leaseMs);
     if (job === undefined) return undefined;
@@ -60,46 +63,46 @@ export async function claimJob(
 }
 
 async function takeFreeJob(tx: Database, runner: RunnerRow, leaseMs: number): Promise<JobRow | undefined> {
-  const free = tx
-    .select({ id: jobs.id })
-    .from(jobs)
-    .where(
-      and(
-        eq(jobs.projectId, runner.projectId),
-        eq(jobs.state, 'queued'),
-        eq(jobs.accelerator, runner.accelerator),
-        lte(jobs.minMemoryGb, runner.memoryGb),
-        sql`${jobs.runnerLabels} <@ ${storableJson(runner.labels)}::jsonb`,
-        sql`${jobs.languages} <@ ${sql.param(runner.languages, jobs.languages)}`,
-        lte(jobs.availableAt, thisMoment),
-        notExists(unreadyDatasets(tx)),
-      ),
-    )
-    .orderBy(asc(jobs.orderingKey))
-    .limit(1)
-    .for('update', { skipLocked: true });
+  if (runner.shared) return await takeInTurn(tx, runner, leaseMs);
+  if (!(await hasRoom(tx, runner.projectId))) return undefined;
+  const id = await lockFreeJob(tx, runner.projectId, runner);
+  return id === undefined ? undefined : await takeJob(tx, id, runner.id, leaseMs);
+}
+
+async function takeInTurn(tx: Database, runner: RunnerRow, leaseMs: number): Promise<JobRow | undefined> {
+  for (const { id: projectId, limited } of await projectsInTurn(tx, runner)) {
+    if (limited && !(await hasRoomNow(tx, projectId))) continue;
+    const id = await lockFreeJob(tx, projectId, runner);
+    if (id === undefined) continue;
+    await noteServed(tx, projectId);
+    return await takeJob(tx, id, runner.id, leaseMs);
+  }
+  return undefined;
+}
+
+/** The job is locked, and free. */
+async function takeJob(
+  tx: Database,
+  id: string,
+  runner: string,
+  leaseMs: number,
+): Promise<JobRow | undefined> {
   const [job] = await tx
     .update(jobs)
     .set({
       state: 'running',
       attempt: sql`${jobs.attempt} + 1`,
-      runnerId: runner.id,
+      runnerId: runner,
       leaseExpiresAt: leaseEnd(leaseMs),
+      progressedAt: sql`now()`,
+      signs: 0,
       reason: null,
       message: null,
       startedAt: sql`coalesce(${jobs.startedAt}, now())`,
     })
-    // A scalar subquery is worked out once; `in (…)` could be run again for each row and lock more than one.
-    .where(eq(jobs.id, sql`(${free})`))
+    .where(and(eq(jobs.id, id), eq(jobs.state, 'queued')))
     .returning();
   return job;
-}
-
-function unreadyDatasets(tx: Database) {
-  return tx
-    .select({ id: datasets.id })
-    .from(datasets)
-    .where(and(sql`${datasets.id} = any(${jobs.datasetIds})`, sql`${datasets.state} <> 'ready'`));
 }
 
 async function startAttempt(tx: Database, job: JobRow, runner: string): Promise<void> {

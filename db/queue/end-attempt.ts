@@ -33,6 +33,7 @@ export async function endAttempt(tx: Database, job: HeldJob, outcome: Outcome): 
       passedGates: passedGates(job, next, outcome),
       runnerId: null,
       leaseExpiresAt: null,
+      ranMs: sql`${jobs.ranMs} + ${closed.ranMs}`,
       finishedAt: ended ? sql`now()` : null,
     })
     .where(and(eq(jobs.id, job.id), eq(jobs.attempt, job.attempt), eq(jobs.state, job.state)));
@@ -63,7 +64,7 @@ async function closeAttempt(
   tx: Database,
   job: HeldJob,
   outcome: Outcome,
-): Promise<{ checkpoints: number; now: Date }> {
+): Promise<{ checkpoints: number; now: Date; ranMs: number }> {
   const failure = outcome.type === 'failed' ? outcome : undefined;
   const [row] = await tx
     .update(attempts)
@@ -74,8 +75,9 @@ async function closeAttempt(
       message: failure?.message ?? null,
     })
     .where(and(eq(attempts.jobId, job.id), eq(attempts.attempt, job.attempt)))
-    .returning({ checkpoints: attempts.checkpoints, now: attempts.endedAt });
+    .returning({ checkpoints: attempts.checkpoints, began: attempts.startedAt, now: attempts.endedAt });
   if (row === undefined || row.now === null)
     throw new Error(`internal: job ${job.id} has no row for its attempt ${job.attempt}`);
-  return { checkpoints: row.checkpoints, now: row.now };
+  const { checkpoints, began, now } = row;
+  return { checkpoints, now, ranMs: now.getTime() - began.getTime() };
 }

@@ -2,11 +2,11 @@
 // still holds the job; no row is the answer `lease_lost`, a normal value and not an exception.
 import { and, eq, inArray, sql, type SQL } from 'drizzle-orm';
 import type { Database } from '../connect.ts';
+import { reaches, type RunnerKey } from '../runners.ts';
 import { jobs, type JobRow } from '../schema.ts';
 import { heldStates, type HeldState } from '../states.ts';
 
-export interface Fence {
-  projectId: string;
+export interface Fence extends RunnerKey {
   runner: string;
   job: string;
   attempt: number;
@@ -21,7 +21,7 @@ export function holds(fence: Fence): SQL | undefined {
   return and(
     eq(jobs.id, fence.job),
     eq(jobs.attempt, fence.attempt),
-    eq(jobs.projectId, fence.projectId),
+    reaches(fence, jobs.projectId),
     eq(jobs.runnerId, fence.runner),
     inArray(jobs.state, [...heldStates]),
   );
@@ -35,6 +35,9 @@ export async function lockHeld(tx: Database, fence: Fence): Promise<HeldJob | Le
 
 /** Columns of time are rounded to milliseconds: what was written as now may lie half a one ahead of the next statement. */
 export const thisMoment = sql<Date>`now() + interval '1 millisecond'`;
+
+/** Of a job that gets on: attempts from before this was watched stay unwatched. */
+export const progressedNow = sql<Date | null>`case when ${jobs.progressedAt} is not null then now() end`;
 
 /** End of a lease that starts now, by the database's clock. */
 export function leaseEnd(leaseMs: number): SQL<Date> {

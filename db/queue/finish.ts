@@ -4,6 +4,7 @@ import type { JobState } from '../../api/contract/job.ts';
 import type { Outcome } from '../../api/contract/runner.ts';
 import type { Database } from '../connect.ts';
 import { appendLog } from '../logs/append.ts';
+import { reaches } from '../runners.ts';
 import { attempts, jobs } from '../schema.ts';
 import { endAttempt } from './end-attempt.ts';
 import { lockHeld, type Fence, type LeaseLost } from './fence.ts';
@@ -34,7 +35,7 @@ async function formerFinish(tx: Database, finish: Finish): Promise<{ state: JobS
       and(
         eq(attempts.jobId, finish.job),
         eq(attempts.attempt, finish.attempt),
-        eq(attempts.projectId, finish.projectId),
+        reaches(finish, attempts.projectId),
         eq(attempts.runnerId, finish.runner),
         isNotNull(attempts.endedAt),
       ),

@@ -6,10 +6,12 @@ import type { Database } from '../connect.ts';
 import { storableJson } from '../json.ts';
 import { jobs } from '../schema.ts';
 import type { HeldState } from '../states.ts';
-import { holds, leaseEnd, type Fence, type LeaseLost } from './fence.ts';
+import { holds, leaseEnd, progressedNow, type Fence, type LeaseLost } from './fence.ts';
 
 export interface Heartbeat extends Fence {
   progress?: Progress | null | undefined;
+  /** Of life: from the trainer and from transfers, counted from the beginning of the attempt. */
+  signs?: number | undefined;
   leaseMs: number;
 }
 
@@ -19,14 +21,22 @@ const actions = {
   cancelling: 'cancel',
 } as const satisfies Record<HeldState, HeartbeatAction>;
 
-/** What the runner is to do next. A lease that ran out but was not yet taken away is renewed. */
+/**
+ * What the runner is to do next. A lease that ran out but was not yet taken away is renewed. Progress or a sign of life that the
+ * heartbeat before did not bring is seen as getting on.
+ */
 export async function heartbeat(db: Database, beat: Heartbeat): Promise<HeartbeatAction | LeaseLost> {
-  const progress = beat.progress ?? null;
+  const told = beat.progress ?? null;
+  const progress = told === null ? sql`${jobs.progress}` : sql`${storableJson(told)}::jsonb`;
+  const signs = beat.signs === undefined ? sql`${jobs.signs}` : sql`${beat.signs}::integer`;
+  const isNew = sql`(${progress} is distinct from ${jobs.progress} or ${signs} <> ${jobs.signs})`;
   const [row] = await db
     .update(jobs)
     .set({
       leaseExpiresAt: leaseEnd(beat.leaseMs),
-      progress: progress === null ? sql`${jobs.progress}` : sql`${storableJson(progress)}::jsonb`,
+      progress,
+      signs,
+      progressedAt: sql`case when ${isNew} then ${progressedNow} else ${jobs.progressedAt} end`,
     })
     .where(holds(beat))
     .returning({ state: jobs.state });

@@ -1,5 +1,6 @@
 // A runner's report: numbered entries and log lines, applied once and whole. Events, metrics, evaluations,
 // the index of samples and the log change in one transaction, or nothing does.
+import { eq } from 'drizzle-orm';
 import type { Entry } from '../../api/contract/event.ts';
 import type { ReportRequest } from '../../api/contract/runner.ts';
 import type { Database } from '../connect.ts';
@@ -7,9 +8,9 @@ import { recordEvaluations } from '../evaluations/record.ts';
 import { appendEvents } from '../events/append.ts';
 import { appendLog } from '../logs/append.ts';
 import { recordMetrics } from '../metrics/record.ts';
-import { lockHeld, type Fence, type HeldJob, type LeaseLost } from '../queue/fence.ts';
+import { lockHeld, progressedNow, type Fence, type HeldJob, type LeaseLost } from '../queue/fence.ts';
 import { recordSamples } from '../samples/record.ts';
-import { runnerReports } from '../schema.ts';
+import { jobs, runnerReports } from '../schema.ts';
 
 export type Report = Fence & Pick<ReportRequest, 'sequence' | 'entries' | 'log'>;
 
@@ -19,6 +20,7 @@ export async function applyReport(db: Database, report: Report): Promise<{ appli
     const job = await lockHeld(tx, report);
     if (job === 'lease_lost') return job;
     if (!(await takeNumber(tx, job, report.sequence))) return { applied: false };
+    await tx.update(jobs).set({ progressedAt: progressedNow }).where(eq(jobs.id, job.id));
     await applyEntries(tx, job, report.entries);
     await appendLog(tx, report, report.log);
     return { applied: true };

@@ -65,6 +65,7 @@ export class Attempt {
   readonly #over = new AbortController();
   #trainer: TrainerProcess | undefined;
   #progress: Progress | null = null;
+  #signs = 0;
   #outcome: Outcome | undefined;
   #ended = false;
   #cancelled = false;
@@ -107,6 +108,7 @@ export class Attempt {
       heldSince,
       leaseMs: claim.lease_ms,
       progress: () => this.#progress,
+      signs: () => this.#countSigns(),
       onCancel: () => this.#cancel(),
       onPause: () => this.#pause(),
       onMissed: (why) => this.#options.onLine(`a heartbeat went unanswered: ${why}`),
@@ -211,7 +213,14 @@ export class Attempt {
     }, durationMs(limit));
   }
 
+  /** Of the trainer; while transfers are at work, which are watched by themselves, every heartbeat is one. */
+  #countSigns(): number {
+    if (this.#trainer === undefined || this.#transfers.size > 0) this.#signs++;
+    return this.#signs;
+  }
+
   #hear(message: FromTrainer): void {
+    this.#signs++;
     this.#watchForStall();
     switch (message.type) {
       case 'entry':

@@ -19,6 +19,7 @@ export interface AttemptCalls {
   heartbeat(
     progress: Progress | null,
     timeoutMs: number,
+    signs?: number,
   ): Promise<{ action: HeartbeatAction; lease_ms: number }>;
   report(report: Report): Promise<unknown>;
   commit(checkpoint: CheckpointCommit): Promise<unknown>;
@@ -33,7 +34,8 @@ export function attemptCalls(service: Service, runner: string, { job, attempt }:
   const fenced = { runner, job, attempt };
   const options = { timeoutMs: callMs };
   return {
-    heartbeat: (progress, timeoutMs) => service.heartbeat({ ...fenced, progress }, { timeoutMs }),
+    heartbeat: (progress, timeoutMs, signs) =>
+      service.heartbeat({ ...fenced, progress, signs }, { timeoutMs }),
     report: ({ sequence, entries, log }) =>
       service.report({ ...fenced, sequence, entries: [...entries], log }, options),
     commit: (checkpoint) => service.checkpoint({ ...fenced, checkpoint }, options),

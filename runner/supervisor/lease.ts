@@ -11,6 +11,8 @@ export interface LeaseOptions {
   /** performance.now() from before the claim was sent. */
   readonly heldSince: number;
   readonly progress: () => Progress | null;
+  /** Of life, so far. */
+  readonly signs?: () => number;
   readonly onCancel: () => void;
   /** Called at every heartbeat while a pause is wanted. */
   readonly onPause: () => void;
@@ -51,7 +53,11 @@ export function keepLease(options: LeaseOptions): Lease {
   const send = async (): Promise<void> => {
     const sent = performance.now();
     try {
-      const { action, lease_ms } = await options.calls.heartbeat(options.progress(), timeoutMs);
+      const { action, lease_ms } = await options.calls.heartbeat(
+        options.progress(),
+        timeoutMs,
+        options.signs?.(),
+      );
       if (stopped) return;
       renew(sent, lease_ms);
       if (action === 'cancel') options.onCancel();

@@ -11,6 +11,7 @@ import type { Provider } from '../../runner/engine/ort/runtime.ts';
 import { cascadeBench } from './cascade.ts';
 import { distillBench } from './distill.ts';
 import { engineBench, type EngineBenchOptions } from './engine.ts';
+import { queueBench } from './queue.ts';
 import { rewardsBench } from './rewards.ts';
 import { formatResults } from './report.ts';
 import type { BenchReport, BenchResult } from './report.ts';
@@ -20,6 +21,7 @@ const benches: Readonly<Record<string, (options: EngineBenchOptions) => Promise<
   rewards: rewardsBench,
   cascade: cascadeBench,
   distill: distillBench,
+  queue: queueBench,
 };
 const providers: readonly Provider[] = ['cpu', 'webgpu', 'cuda'];
 

@@ -85,9 +85,10 @@ test.each(Object.entries(needs))('a runner that lacks the %s gets nothing', asyn
 test('a job waits for its datasets and for its back-off', async () => {
   const projectId = await insertProject(pg.db);
   const runner = await insertRunner(pg.db, projectId);
-  const id = await insertJob(pg.db, { projectId });
-  const dataset = (await jobRow(pg.db, id)).datasetIds[0] as string;
+  const first = await jobRow(pg.db, await insertJob(pg.db, { projectId, state: 'cancelled' }));
+  const dataset = first.datasetIds[0] as string;
   await pg.db.update(datasets).set({ state: 'validating' }).where(eq(datasets.id, dataset));
+  const { id } = await insertJobRow(pg.db, { projectId, spec: first.spec, expanded: first.expanded });
   expect(await claimJob(pg.db, { projectId, runner, leaseMs })).toBeUndefined();
   await pg.db.update(datasets).set({ state: 'ready' }).where(eq(datasets.id, dataset));
   await pg.sql`update jobs set available_at = now() + interval '1 hour' where id = ${id}`;

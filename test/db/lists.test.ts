@@ -73,13 +73,13 @@ describe('runners', () => {
       labels: {},
       version: '1',
     } as const;
-    const id = await registerRunner(pg.db, projectId, runner);
-    expect(await registerRunner(pg.db, projectId, { ...runner, accelerator: 'cuda', memory_gb: 80 })).toBe(
-      id,
-    );
+    const id = await registerRunner(pg.db, { projectId }, runner);
+    expect(
+      await registerRunner(pg.db, { projectId }, { ...runner, accelerator: 'cuda', memory_gb: 80 }),
+    ).toBe(id);
     const { rows } = await listRunners(pg.db, projectId, { limit: 5 });
     expect(rows).toMatchObject([{ id, accelerator: 'cuda', memoryGb: 80 }]);
-    expect(await registerRunner(pg.db, await insertProject(pg.db), runner)).not.toBe(id);
+    expect(await registerRunner(pg.db, { projectId: await insertProject(pg.db) }, runner)).not.toBe(id);
   });
 });
 

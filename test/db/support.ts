@@ -32,7 +32,8 @@ export async function insertRunner(
   properties: Partial<RegisterRequest> = {},
 ): Promise<string> {
   const defaults = { protocol: 1, accelerator: 'cpu', memory_gb: 8, labels: {}, version: '0.1.0' } as const;
-  return await registerRunner(db, projectId, { ...defaults, name: `runner-${random()}`, ...properties });
+  const runner = { ...defaults, name: `runner-${random()}`, ...properties };
+  return (await registerRunner(db, { projectId }, runner))!;
 }
 
 export async function insertReadyDataset(db: Database, projectId: string): Promise<string> {

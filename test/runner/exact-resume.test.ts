@@ -123,6 +123,13 @@ async function run(
   return { job: id, events };
 }
 
+/** The state that the job comes to. */
+async function endOf(job: string): Promise<string> {
+  let state = '';
+  for await (const { body } of api.client.events(job)) if (body.type === 'state') state = body.to;
+  return state;
+}
+
 /** Hashes of the final checkpoint's weights and moments. */
 async function weightsOf(job: string): Promise<Record<string, string>> {
   const { data } = await api.client.checkpoints(job);
@@ -216,6 +223,25 @@ describe.skipIf(process.platform !== 'linux')(
     it('the uploader killed', async () => {
       const { job, events } = await run(once(4, () => killChild('runner/uploader.ts')));
       await expectSame(job, events, 1);
+    });
+
+    it('cancelled in the middle, and retried as a new job; forked from the end of a stage', async () => {
+      const { id } = await api.client.createJob(spec);
+      let cancelled = false;
+      for await (const { body } of api.client.events(id)) {
+        if (cancelled || body.type !== 'step' || body.stage !== 'sft' || body.step < 7) continue;
+        cancelled = true;
+        await api.client.cancelJob(id);
+      }
+      const retried = await api.client.retryJob(id);
+      expect(retried).toMatchObject({ retry_of: id, began_from: expect.stringMatching(/^ckpt_/) as string });
+      expect(await endOf(retried.id)).toBe('succeeded');
+      expect(await weightsOf(retried.id)).toEqual(undisturbed);
+      const forked = await api.client.forkJob(retried.id, { stage: 'sft' });
+      expect(await endOf(forked.id)).toBe('succeeded');
+      expect(await weightsOf(forked.id)).toEqual(undisturbed);
+      const { data } = await api.client.metrics(forked.id, { key: 'loss', limit: 200 });
+      expect(new Set(data.map(({ stage }) => stage))).toEqual(new Set(['math']));
     });
 
     it('the API killed', async () => {

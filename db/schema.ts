@@ -1,4 +1,4 @@
-// Every table but that of errands (errands/table.ts). Shapes that cross the wire come from api/contract; this file says how they are kept.
+// Every table but those of errands (errands/table.ts) and of the audit trail (audit/table.ts). Shapes that cross the wire come from api/contract; this file says how they are kept.
 // Owned rows carry project_id. State, events and their numbers are guarded by triggers (state-guard.ts).
 import { sql } from 'drizzle-orm';
 import {
@@ -22,6 +22,7 @@ import type { EvaluationCell, EventBody } from '../api/contract/event.ts';
 import type { MetricPoint } from '../api/contract/results.ts';
 import type { ExpandedSpec } from '../api/contract/expand.ts';
 import type { CodeLanguage, Grader } from '../api/contract/grader.ts';
+import type { Scope } from '../api/contract/keys.ts';
 import type { FailureReason, JobState, Progress } from '../api/contract/job.ts';
 import type { Accelerator } from '../api/contract/names.ts';
 import type { SampleIndex } from '../api/contract/results.ts';
@@ -44,6 +45,10 @@ const modeColumn = () => text('mode').$type<EvaluationCell['mode']>().notNull();
 export const projects = pgTable('projects', {
   id: text('id').primaryKey(),
   name: text('name').notNull().unique(),
+  /** Jobs of the project that may run at a time; null: as many as there are runners. */
+  maxRunning: integer('max_running'),
+  /** Its share of the runners that serve every project, beside the weights of the others. */
+  weight: integer('weight').notNull().default(1),
   createdAt: createdAt(),
 });
 
@@ -52,15 +57,20 @@ export const ownedBy = () =>
     .notNull()
     .references(() => projects.id);
 
-/** The key itself is never kept: `hash` is its SHA-256 in hex. */
+/** The key itself is never kept: `hash` is its SHA-256 in hex, `prefix` its first characters, null for keys made before there was one. */
 export const apiKeys = pgTable('api_keys', {
   id: text('id').primaryKey(),
   projectId: ownedBy(),
   name: text('name').notNull(),
   hash: text('hash').notNull().unique(),
-  scopes: text('scopes').array().notNull(),
+  scopes: text('scopes').array().$type<Scope[]>().notNull(),
+  prefix: text('prefix'),
   createdAt: createdAt(),
+  expiresAt: time('expires_at'),
   revokedAt: time('revoked_at'),
+  lastUsedAt: time('last_used_at'),
+  /** The key that a rotation put in its place; this one is valid until `expires_at`. */
+  replacedBy: text('replaced_by'),
 });
 
 /** The first answer to each Idempotency-Key; `status` and `response` are null only inside the transaction that works it out. */
@@ -374,6 +384,8 @@ export const checkpoints = pgTable(
   ],
 );
 
+export type ProjectRow = typeof projects.$inferSelect;
+export type KeyRow = typeof apiKeys.$inferSelect;
 export type JobRow = typeof jobs.$inferSelect;
 export type EventRow = typeof events.$inferSelect;
 export type MetricRow = typeof metrics.$inferSelect;

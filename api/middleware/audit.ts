@@ -29,22 +29,19 @@ export function audit({ db, log }: Services): MiddlewareHandler<Env> {
       requestId: c.get('requestId'),
     });
     await next();
-    await note(c, thing)
-      .then(
-        (ending) => endAudit(db, row, { ...ending, projectId: c.get('about') ?? projectId }),
-        // The work is done and must be answered; the row stands, and says that its outcome is not known.
-      )
-      .catch((error: unknown) =>
-        log.error(
-          { err: error, audit: row, request: c.get('requestId') },
-          'an outcome is not in the audit trail',
-        ),
-      );
+    try {
+      const outcome = await outcomeOf(c, thing);
+      await endAudit(db, row, { ...outcome, projectId: c.get('about') ?? projectId });
+    } catch (error) {
+      // The work is done and must be answered; the row stands, and says that its outcome is not known.
+      const request = c.get('requestId');
+      log.error({ err: error, audit: row, request }, 'an outcome is not in the audit trail');
+    }
   };
 }
 
 /** What the answer tells: its status, and the id of what was created. */
-async function note(c: Context<Env>, thing: string | null) {
+async function outcomeOf(c: Context<Env>, thing: string | null) {
   const { status } = c.res;
   const id = await answeredId(c);
   if (thing === null) return { status, thing: id };

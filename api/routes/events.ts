@@ -78,6 +78,7 @@ function streamOf(
   const signal = AbortSignal.any([abort.signal, request, stopping]);
   // Whichever comes first: the reader leaves before the first event, or the last one has been sent.
   signal.addEventListener('abort', close, { once: true });
+  if (signal.aborted) close();
   const { pollMs, keepAliveMs } = timing;
   const isOpen = keyWatch(db, key, keepAliveMs);
   const read = async (last: number) => {

@@ -2,16 +2,20 @@
 // works with is passed in, so that the Node entry, a Worker and the tests run the same app.
 import type { OpenAPIHono } from '@hono/zod-openapi';
 import { pino } from 'pino';
+import { documentAccess } from './access.ts';
 import type { Env, Services } from './context.ts';
 import { createHints } from './events/hints.ts';
 import { defaultLimits, defaultTiming } from './limits.ts';
+import { audit } from './middleware/audit.ts';
 import { authenticate } from './middleware/auth.ts';
 import { methodNotAllowed } from './middleware/methods.ts';
+import { limitRequests } from './middleware/rate.ts';
 import { requestId } from './middleware/request-id.ts';
 import { classify, logError } from './on-error.ts';
 import { newRouter } from './openapi.ts';
 import { ProblemError, problemResponse } from './problem.ts';
 import { chatProblemResponse, speaksOpenAi } from './chat/problem.ts';
+import { auditRoutes } from './routes/audit.ts';
 import { chatRoutes } from './routes/chat.ts';
 import { checkpointRoutes } from './routes/checkpoints.ts';
 import { datasetRoutes } from './routes/datasets.ts';
@@ -20,7 +24,9 @@ import { graderRoutes } from './routes/graders.ts';
 import { healthRoutes } from './routes/health.ts';
 import { jobContinuationRoutes } from './routes/job-continuations.ts';
 import { jobRoutes } from './routes/jobs.ts';
+import { keyRoutes } from './routes/keys.ts';
 import { modelUploadRoutes } from './routes/model-uploads.ts';
+import { projectRoutes } from './routes/projects.ts';
 import { resultRoutes } from './routes/results.ts';
 import { runnerErrandRoutes } from './routes/runner-errands.ts';
 import { runnerProtocolRoutes } from './routes/runner-protocol.ts';
@@ -28,7 +34,7 @@ import { runnerRoutes } from './routes/runners.ts';
 import { servingRoutes } from './routes/serving.ts';
 
 export type AppOptions = Pick<Services, 'db' | 'store'> &
-  Partial<Pick<Services, 'allowPrivateAddresses' | 'hints' | 'log' | 'now' | 'stopping'>> & {
+  Partial<Pick<Services, 'addressOf' | 'allowPrivateAddresses' | 'hints' | 'log' | 'now' | 'stopping'>> & {
     readonly limits?: Partial<Services['limits']>;
     readonly timing?: Partial<Services['timing']>;
   };
@@ -45,6 +51,7 @@ export function createApp(options: AppOptions): App {
     allowPrivateAddresses: options.allowPrivateAddresses ?? false,
     log: options.log ?? pino({ enabled: false }),
     now: options.now ?? (() => new Date()),
+    addressOf: options.addressOf ?? (() => undefined),
     stopping: options.stopping ?? new AbortController().signal,
   };
   const app = newRouter();
@@ -54,7 +61,7 @@ export function createApp(options: AppOptions): App {
     logError(services.log, problem, { request: c.get('requestId'), method: c.req.method, path: c.req.path });
     return problemAnswer(c.req.path, problem);
   });
-  app.use('/v1/*', authenticate(services), storableQuery);
+  app.use('/v1/*', authenticate(services), limitRequests(services), storableQuery, audit(services));
   addRoutes(app, services);
   app.notFound((c) =>
     problemAnswer(
@@ -84,8 +91,12 @@ function addRoutes(app: App, services: Services): void {
     servingRoutes,
     chatRoutes,
     modelUploadRoutes,
+    projectRoutes,
+    keyRoutes,
+    auditRoutes,
   ])
     app.route('/', routes(services));
+  documentAccess(app);
   app.openAPIRegistry.registerComponent('securitySchemes', 'bearer', { type: 'http', scheme: 'bearer' });
   app.doc31('/openapi.json', {
     openapi: '3.1.0',

@@ -5,6 +5,7 @@ import { ApiError, UnreachableError } from './client/errors.ts';
 import { datasetCalls } from './client/dataset-calls.ts';
 import { followEvents } from './client/follow.ts';
 import { graderCalls } from './client/grader-calls.ts';
+import { keyCalls } from './client/key-calls.ts';
 import { modelCalls } from './client/model-calls.ts';
 import type { Call, ClientOptions } from './client/request.ts';
 import { send } from './client/request.ts';
@@ -116,6 +117,7 @@ export function createClient(options: ClientOptions) {
     ...datasetCalls(options, call),
     ...graderCalls(call),
     ...modelCalls(options, call),
+    ...keyCalls(options, call),
 
     runners: (query?: Query) => get(page(runner), '/v1/runners', query),
     runner: runnerCalls(call),

@@ -16,6 +16,8 @@ export interface Services {
   readonly allowPrivateAddresses: boolean;
   readonly log: Logger;
   readonly now: () => Date;
+  /** Where a request comes from, for limits; undefined where nobody can say. */
+  readonly addressOf: (request: Request, env: unknown) => string | undefined;
   /** Aborted when the process is about to stop: open streams end. */
   readonly stopping: AbortSignal;
 }
@@ -24,5 +26,7 @@ export interface Env {
   Variables: {
     requestId: string;
     caller: Caller;
+    /** Project of what was changed, where it is not the caller's: for the audit trail. */
+    about?: string;
   };
 }

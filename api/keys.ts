@@ -1,5 +1,5 @@
 // Makes an API key in the database itself, where no key could yet ask for one:
-//   DATABASE_URL=… node api/keys.ts --name ci --scopes submit,read [--project default]
+//   DATABASE_URL=… node api/keys.ts --name ci --scopes submit,read [--project default] [--expires-in 90d]
 // Prints one JSON line with the key, which is shown this once and kept nowhere.
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
@@ -9,6 +9,7 @@ import { migrate } from '../db/migrate.ts';
 import { ensureProject } from '../db/projects.ts';
 import { scope, scopes } from './contract/keys.ts';
 import { name } from './contract/names.ts';
+import { period, periodMs } from './contract/period.ts';
 
 const wanted = z.object({
   project: name,
@@ -17,6 +18,7 @@ const wanted = z.object({
     .string()
     .transform((text) => text.split(','))
     .pipe(z.array(scope, `comma-separated, of ${scopes.join(', ')}`).min(1)),
+  'expires-in': period.optional(),
 });
 
 async function main(): Promise<void> {
@@ -25,6 +27,7 @@ async function main(): Promise<void> {
       project: { type: 'string', default: 'default' },
       name: { type: 'string', default: 'admin' },
       scopes: { type: 'string', default: 'admin' },
+      'expires-in': { type: 'string' },
     },
   });
   const parsed = wanted.safeParse(values);
@@ -38,8 +41,10 @@ async function main(): Promise<void> {
   const { db, close } = connect(url, 1);
   try {
     const projectId = await ensureProject(db, parsed.data.project);
-    const { id, secret } = await createKey(db, { ...parsed.data, projectId });
-    console.log(JSON.stringify({ id, key: secret, ...parsed.data }));
+    const { 'expires-in': expiresIn, ...wish } = parsed.data;
+    const expiresAt = expiresIn === undefined ? null : new Date(Date.now() + periodMs(expiresIn));
+    const { id, secret } = await createKey(db, { ...wish, projectId, expiresAt });
+    console.log(JSON.stringify({ id, key: secret, ...wish, expires_at: expiresAt }));
   } finally {
     await close();
   }

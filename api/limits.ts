@@ -13,6 +13,14 @@ export interface Limits {
   readonly datasetArrayBytes: number;
   /** Bytes of one JSONL line. */
   readonly datasetLineBytes: number;
+  /** Requests of one key in a minute, in the long run; calls of the runner protocol are not counted. */
+  readonly requestsPerMinute: number;
+  /** Requests of one key at once. */
+  readonly requestBurst: number;
+  /** Event streams that one key may have open. */
+  readonly streamsPerKey: number;
+  /** Requests with a wrong key, or none, that one address may send in a minute. */
+  readonly refusalsPerMinute: number;
 }
 
 export const defaultLimits: Limits = {
@@ -22,6 +30,10 @@ export const defaultLimits: Limits = {
   datasetUnpackedBytes: 4 * 2 ** 30,
   datasetArrayBytes: 64 << 20,
   datasetLineBytes: 8 << 20,
+  requestsPerMinute: 600,
+  requestBurst: 200,
+  streamsPerKey: 100,
+  refusalsPerMinute: 60,
 };
 
 export interface Timing {

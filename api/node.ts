@@ -9,6 +9,7 @@ import { StoreError } from '../store/error.ts';
 import { openStore } from '../store/open.ts';
 import { createApp } from './app.ts';
 import { createHints } from './events/hints.ts';
+import { addressOf } from './node/address.ts';
 import { startClock } from './node/clock.ts';
 import { listenForHints } from './node/listen.ts';
 import { readSettings, SettingsError } from './node/settings.ts';
@@ -34,6 +35,7 @@ async function main(): Promise<void> {
     stopping: stopping.signal,
     timing: settings.timing,
     limits: settings.limits,
+    addressOf: addressOf(settings.addressHeader),
     allowPrivateAddresses: settings.allowPrivateAddresses,
   });
   const clock = startClock(connected.db, settings.tickMs, log);

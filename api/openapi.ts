@@ -41,7 +41,7 @@ export const jsonRequest = <T extends z.ZodType>(schema: T) => ({
 
 /** The problems a route may answer with, beside those that every route has. */
 export function problemAnswers(...codes: readonly ProblemCode[]) {
-  const all: ProblemCode[] = ['unauthorized', 'forbidden', 'database_unavailable', ...codes];
+  const all: ProblemCode[] = ['unauthorized', 'forbidden', 'rate_limited', 'database_unavailable', ...codes];
   const statuses = [...new Set(all.map((code) => problems[code].status))];
   return Object.fromEntries(
     statuses.map((status) => [
@@ -53,5 +53,8 @@ export function problemAnswers(...codes: readonly ProblemCode[]) {
     ]),
   );
 }
+
+/** A router's path as the document names it: `/v1/jobs/:id` is `/v1/jobs/{id}`. */
+export const documentedPath = (path: string): string => path.replaceAll(/:(\w+)(?:\{\.\+\})?/g, '{$1}');
 
 export const security = [{ bearer: [] }];

@@ -1,4 +1,5 @@
 // From rows to what crosses the wire. Only renaming: whatever is computed is computed in a statement.
+import type { AuditRow } from '../db/audit/table.ts';
 import type { ErrandSummaryRow } from '../db/errands/get.ts';
 import type {
   CheckpointRow,
@@ -6,14 +7,19 @@ import type {
   EvaluationRow,
   EventRow,
   JobRow,
+  KeyRow,
   MetricRow,
+  ProjectRow,
   RunnerRow,
 } from '../db/schema.ts';
+import type { AuditEntry } from './contract/audit.ts';
 import type { Checkpoint } from './contract/checkpoint.ts';
 import type { Dataset } from './contract/dataset.ts';
 import type { JobEvent } from './contract/event.ts';
 import type { Errand } from './contract/errand.ts';
 import type { Job, JobDetail } from './contract/job.ts';
+import type { Key } from './contract/keys.ts';
+import type { Project } from './contract/project.ts';
 import type { Evaluation, MetricPoint } from './contract/results.ts';
 import type { ClaimedCheckpoint, Runner } from './contract/runner.ts';
 
@@ -81,6 +87,41 @@ export const evaluationView = (row: EvaluationRow): Evaluation => ({
   step: row.step,
   attempt: row.attempt,
   ...(row.values !== null && { values: row.values }),
+});
+
+export const projectView = (row: ProjectRow): Project => ({
+  id: row.id,
+  name: row.name,
+  max_running: row.maxRunning,
+  weight: row.weight,
+  created_at: at(row.createdAt),
+});
+
+/** Neither the secret, which nobody has, nor its hash. */
+export const keyView = (row: KeyRow): Key => ({
+  id: row.id,
+  project: row.projectId,
+  name: row.name,
+  scopes: row.scopes,
+  prefix: row.prefix,
+  created_at: at(row.createdAt),
+  expires_at: atOrNull(row.expiresAt),
+  last_used_at: atOrNull(row.lastUsedAt),
+  revoked_at: atOrNull(row.revokedAt),
+  replaced_by: row.replacedBy,
+});
+
+export const auditView = (row: AuditRow): AuditEntry => ({
+  id: row.id,
+  created_at: at(row.createdAt),
+  project: row.projectId,
+  key: { id: row.keyId, name: row.keyName },
+  method: row.method,
+  route: row.route,
+  thing: row.thing,
+  made: row.made,
+  status: row.status,
+  request: row.requestId,
 });
 
 export const claimedCheckpointView = (row: CheckpointRow): ClaimedCheckpoint => ({

@@ -11,6 +11,9 @@ import { demoCommand } from './commands/demo.ts';
 import { explainCommand } from './commands/explain.ts';
 import { jobsCommand } from './commands/jobs.ts';
 import { keysCreateCommand } from './commands/keys-create.ts';
+import { keysListCommand } from './commands/keys-list.ts';
+import { keysRevokeCommand } from './commands/keys-revoke.ts';
+import { keysRotateCommand } from './commands/keys-rotate.ts';
 import { pullCommand } from './commands/pull.ts';
 import { pushCommand } from './commands/push.ts';
 import { runnerCommand } from './commands/runner.ts';
@@ -38,7 +41,10 @@ const commands: readonly Command[] = [
   pullCommand,
   pushCommand,
   chatCommand,
+  keysListCommand,
   keysCreateCommand,
+  keysRotateCommand,
+  keysRevokeCommand,
 ];
 
 async function main(words: readonly string[]): Promise<ExitCode> {

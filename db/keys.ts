@@ -1,60 +1,72 @@
 // API keys and runner tokens. The database holds SHA-256 hashes only: a key is 160 random bits, so
 // a slow hash would add nothing.
 import { createHash } from 'node:crypto';
-import { and, eq, isNull } from 'drizzle-orm';
+import { and, eq } from 'drizzle-orm';
+import type { Scope } from '../api/contract/keys.ts';
 import type { Database } from './connect.ts';
 import { newId } from './ids.ts';
-import { apiKeys } from './schema.ts';
+import { isUseStale } from './keys/use.ts';
+import { isValid } from './keys/valid.ts';
+import { apiKeys, type KeyRow } from './schema.ts';
 
 export interface NewKey {
   projectId: string;
   name: string;
-  scopes: readonly string[];
-  /** The key itself, where the caller brings its own; at least 20 characters. */
-  secret?: string;
+  scopes: readonly Scope[];
+  /** Null or omitted: it is valid until it is revoked. */
+  expiresAt?: Date | null;
+}
+
+export interface CreatedKey {
+  id: string;
+  /** Shown this once and kept nowhere. */
+  secret: string;
+  row: KeyRow;
 }
 
 export interface KnownKey {
   id: string;
   projectId: string;
-  scopes: string[];
+  name: string;
+  scopes: Scope[];
+  expiresAt: Date | null;
+  /** Its last use was noted too long ago. */
+  isUseStale: boolean;
 }
 
-/** Makes a key; `secret` is shown this once and kept nowhere. */
-export async function createKey(db: Database, key: NewKey): Promise<{ id: string; secret: string }> {
-  const secret = key.secret ?? newSecret();
-  if (secret.length < 20) throw new Error('a key must have at least 20 characters');
-  const id = newId('key');
-  await db.insert(apiKeys).values({
-    id,
-    projectId: key.projectId,
-    name: key.name,
-    hash: hashKey(secret),
-    scopes: [...key.scopes],
-  });
-  return { id, secret };
-}
+/** Enough to recognise a key by; what is left of it has 128 bits. */
+const prefixLength = 'mr_'.length + 8;
 
-/** Who this key is; undefined if it is unknown or revoked. */
-export async function findKey(db: Database, secret: string): Promise<KnownKey | undefined> {
+export async function createKey(db: Database, key: NewKey): Promise<CreatedKey> {
+  const secret = newSecret();
   const [row] = await db
-    .select({ id: apiKeys.id, projectId: apiKeys.projectId, scopes: apiKeys.scopes })
+    .insert(apiKeys)
+    .values({
+      id: newId('key'),
+      projectId: key.projectId,
+      name: key.name,
+      hash: hashKey(secret),
+      prefix: secret.slice(0, prefixLength),
+      scopes: [...key.scopes],
+      expiresAt: key.expiresAt ?? null,
+    })
+    .returning();
+  if (row === undefined) throw new Error(`internal: key ${key.name} was not inserted`);
+  return { id: row.id, secret, row };
+}
+
+/** Who the key of this hash is; undefined if it is unknown, was revoked or has expired. */
+export async function findKey(db: Database, hash: string): Promise<KnownKey | undefined> {
+  const { id, projectId, name, scopes, expiresAt } = apiKeys;
+  const [row] = await db
+    .select({ id, projectId, name, scopes, expiresAt, isUseStale: isUseStale() })
     .from(apiKeys)
-    .where(and(eq(apiKeys.hash, hashKey(secret)), isNull(apiKeys.revokedAt)));
+    .where(and(eq(apiKeys.hash, hash), isValid()));
   return row;
 }
 
-/** False if the project has no such key that is still valid. */
-export async function revokeKey(db: Database, projectId: string, id: string): Promise<boolean> {
-  const rows = await db
-    .update(apiKeys)
-    .set({ revokedAt: new Date() })
-    .where(and(eq(apiKeys.id, id), eq(apiKeys.projectId, projectId), isNull(apiKeys.revokedAt)))
-    .returning({ id: apiKeys.id });
-  return rows.length > 0;
-}
-
-function hashKey(secret: string): string {
+/** By which a secret is found. */
+export function hashKey(secret: string): string {
   return createHash('sha256').update(secret).digest('hex');
 }
 

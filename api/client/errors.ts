@@ -9,8 +9,18 @@ export class ApiError extends Error {
   readonly code: ProblemCode | 'unknown';
   readonly detail: string;
   readonly issues: readonly Issue[];
+  /** How long the service wants to be left alone. */
+  readonly retryAfterMs: number | undefined;
 
-  constructor(status: number, code: ProblemCode | 'unknown', detail: string, issues: readonly Issue[] = []) {
+  constructor(
+    status: number,
+    code: ProblemCode | 'unknown',
+    detail: string,
+    {
+      issues = [],
+      retryAfterMs,
+    }: { issues?: readonly Issue[] | undefined; retryAfterMs?: number | undefined } = {},
+  ) {
     const places = issues
       .map(({ pointer, message }) => `\n  ${pointer === '' ? '(body)' : pointer}: ${message}`)
       .join('');
@@ -20,6 +30,7 @@ export class ApiError extends Error {
     this.code = code;
     this.detail = detail;
     this.issues = issues;
+    this.retryAfterMs = retryAfterMs;
   }
 }
 
@@ -35,13 +46,20 @@ export class UnreachableError extends Error {
 export async function apiError(response: Response): Promise<ApiError> {
   const text = await response.text().catch(() => '');
   const parsed = parseProblem(text);
-  if (parsed !== undefined) return new ApiError(response.status, parsed.code, parsed.detail, parsed.issues);
+  const retryAfterMs = retryAfter(response.headers.get('retry-after'));
+  if (parsed !== undefined)
+    return new ApiError(response.status, parsed.code, parsed.detail, { issues: parsed.issues, retryAfterMs });
   return new ApiError(
     response.status,
     'unknown',
     text.slice(0, 300) || response.statusText || 'an answer without a body',
+    { retryAfterMs },
   );
 }
+
+/** Seconds, as the service says it; a date, which proxies may send, is not read. */
+const retryAfter = (header: string | null): number | undefined =>
+  /^\d{1,6}$/.test(header ?? '') ? Number(header) * 1_000 : undefined;
 
 function parseProblem(text: string): Problem | undefined {
   try {

@@ -61,7 +61,7 @@ const connect = (
 const isBreak = (error: unknown): boolean =>
   error instanceof UnreachableError ||
   error instanceof TypeError ||
-  (error instanceof ApiError && error.status >= 500) ||
+  (error instanceof ApiError && (error.status >= 500 || error.status === 429)) ||
   (error instanceof Error &&
     error.cause instanceof Error &&
     /socket|terminated|aborted/i.test(error.cause.message));

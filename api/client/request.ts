@@ -1,5 +1,5 @@
 // One HTTP call of the client: key, timeout, and retries with growing, jittered pauses where the call may be
-// repeated without harm (GETs, calls with an Idempotency-Key, and the runner's numbered calls).
+// repeated without harm (GETs, calls with an Idempotency-Key, and the runner's numbered calls). A 429 says how long to wait.
 import { ApiError, UnreachableError, apiError } from './errors.ts';
 
 export interface ClientOptions {
@@ -18,7 +18,7 @@ export interface ClientOptions {
 }
 
 export interface Call {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   readonly path: string;
   readonly query?: Readonly<Record<string, string | number | undefined>>;
   readonly json?: unknown;
@@ -31,7 +31,7 @@ export interface Call {
 
 /** The 2xx answer. @throws ApiError, UnreachableError; the signal's reason when it is aborted. */
 export async function send(options: ClientOptions, call: Call): Promise<Response> {
-  const tries = call.repeatable ? (options.tries ?? 5) : 1;
+  const most = options.tries ?? 5;
   const signal = anyOf([options.signal, call.signal]);
   for (let failed = 0; ;) {
     try {
@@ -39,9 +39,9 @@ export async function send(options: ClientOptions, call: Call): Promise<Response
     } catch (error) {
       signal?.throwIfAborted();
       failed += 1;
-      if (failed >= tries || !worthRetry(error)) throw error;
+      if (failed >= most || !worthRetry(error, call)) throw error;
+      await pause(pauseMs(error, failed, options.pauseMs ?? 200), signal);
     }
-    await pause(backoff(failed, options.pauseMs ?? 200), signal);
   }
 }
 
@@ -92,9 +92,26 @@ function reasonOf(cause: unknown, timeoutMs: number | null): string {
   return inner instanceof Error ? inner.message || String((inner as { code?: unknown }).code) : String(inner);
 }
 
-const worthRetry = (error: unknown): boolean =>
-  error instanceof UnreachableError ||
-  (error instanceof ApiError && [429, 502, 503, 504].includes(error.status));
+/** What was refused for its pace has done nothing yet: it may be sent again whatever it is, unless its body is spent. */
+function worthRetry(error: unknown, { repeatable, body }: Call): boolean {
+  if (error instanceof ApiError && error.code === 'rate_limited')
+    return (error.retryAfterMs ?? 0) <= longestWaitMs && !(body instanceof ReadableStream);
+  if (!repeatable) return false;
+  return (
+    error instanceof UnreachableError ||
+    (error instanceof ApiError && [429, 502, 503, 504].includes(error.status))
+  );
+}
+
+/** A service that wants to be left alone for longer says something that the user should read. */
+const longestWaitMs = 120_000;
+
+/** Not before the service has said, and a little later, so that many callers do not come back at once. */
+function pauseMs(error: unknown, failed: number, first: number): number {
+  const own = backoff(failed, first);
+  if (!(error instanceof ApiError) || error.status !== 429) return own;
+  return (error.retryAfterMs ?? 0) + own;
+}
 
 /** Doubling up to 5 s, less up to half at random, so that many callers do not come back at once. */
 export const backoff = (failed: number, first: number): number =>

@@ -26,6 +26,7 @@ export const problems = {
   invalid_dataset: { status: 422, title: 'The dataset cannot be read' },
   invalid_model: { status: 422, title: 'The model cannot be used' },
   protocol_mismatch: { status: 426, title: 'Runner and service speak different protocol versions' },
+  rate_limited: { status: 429, title: 'Too many requests' },
   serving_runner_busy: { status: 429, title: 'The runners that serve the model have no room now' },
   internal: { status: 500, title: 'A fault of the service' },
   database_unavailable: { status: 503, title: 'The database cannot be reached' },

@@ -17,10 +17,14 @@ export interface Settings {
   readonly logLevel: string;
   readonly timing: Partial<Timing>;
   readonly limits: Partial<Limits>;
+  /** Header in which a proxy says where a request comes from; undefined: there is none in front. */
+  readonly addressHeader: string | undefined;
   readonly allowPrivateAddresses: boolean;
 }
 
 const ms = (otherwise: number) => z.coerce.number().int().min(1).max(86_400_000).default(otherwise);
+
+const count = (otherwise: number) => z.coerce.number().int().min(1).max(1_000_000_000).default(otherwise);
 
 const environment = z.object({
   HOST: z.string().min(1).default('127.0.0.1'),
@@ -38,6 +42,14 @@ const environment = z.object({
     .min(1)
     .max(Number.MAX_SAFE_INTEGER)
     .default(defaultLimits.datasetBytes),
+  MILLRACE_REQUESTS_PER_MINUTE: count(defaultLimits.requestsPerMinute),
+  MILLRACE_REQUEST_BURST: count(defaultLimits.requestBurst),
+  MILLRACE_STREAMS_PER_KEY: count(defaultLimits.streamsPerKey),
+  MILLRACE_REFUSALS_PER_MINUTE: count(defaultLimits.refusalsPerMinute),
+  MILLRACE_ADDRESS_HEADER: z
+    .string()
+    .regex(/^[a-z][a-z0-9-]*$/i, 'the name of a header, such as x-forwarded-for')
+    .optional(),
   MILLRACE_LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
 });
 
@@ -61,7 +73,14 @@ export function readSettings(env: Readonly<Record<string, string | undefined>>):
     tickMs: set.MILLRACE_TICK_MS,
     logLevel: set.MILLRACE_LOG_LEVEL,
     timing: { leaseMs: set.MILLRACE_LEASE_MS, heartbeatMs: set.MILLRACE_HEARTBEAT_MS },
-    limits: { datasetBytes: set.MILLRACE_DATASET_BYTES },
+    limits: {
+      datasetBytes: set.MILLRACE_DATASET_BYTES,
+      requestsPerMinute: set.MILLRACE_REQUESTS_PER_MINUTE,
+      requestBurst: set.MILLRACE_REQUEST_BURST,
+      streamsPerKey: set.MILLRACE_STREAMS_PER_KEY,
+      refusalsPerMinute: set.MILLRACE_REFUSALS_PER_MINUTE,
+    },
+    addressHeader: set.MILLRACE_ADDRESS_HEADER,
     allowPrivateAddresses: allowsPrivateAddresses(env),
   };
 }

@@ -24,7 +24,7 @@ const common = { tags: ['chat'], security };
 
 /** Problems by status; a body of the wrong form (invalid_spec) is 400 here. */
 function chatProblems(...codes: readonly ProblemCode[]) {
-  const all: ProblemCode[] = ['unauthorized', 'forbidden', 'database_unavailable', ...codes];
+  const all: ProblemCode[] = ['unauthorized', 'forbidden', 'rate_limited', 'database_unavailable', ...codes];
   const statusOf = (code: ProblemCode): number => (code === 'invalid_spec' ? 400 : problems[code].status);
   return Object.fromEntries(
     [...new Set(all.map(statusOf))].map((status) => [

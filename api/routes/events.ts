@@ -1,6 +1,8 @@
 // A job's events: as a page, oldest first, or as a stream that goes on until the job has ended.
 import { createRoute, z } from '@hono/zod-openapi';
+import type { Database } from '../../db/connect.ts';
 import { eventsAfter } from '../../db/events/page.ts';
+import { isKeyValid } from '../../db/keys/list.ts';
 import type { Services } from '../context.ts';
 import { jobEvent } from '../contract/event.ts';
 import { isTerminal } from '../contract/job.ts';
@@ -8,6 +10,7 @@ import { page, sequenceQuery } from '../contract/list.ts';
 import { jobId } from '../contract/names.ts';
 import { eventStream, followEvents } from '../events/follow.ts';
 import { theJob } from '../jobs/find.ts';
+import { createStreams } from '../limits/streams.ts';
 import { allow } from '../middleware/auth.ts';
 import { newRouter, problemAnswers, security } from '../openapi.ts';
 import { pageFrom } from '../pages.ts';
@@ -39,8 +42,9 @@ const route = createRoute({
   },
 });
 
-export const eventRoutes = (services: Services) =>
-  newRouter().openapi(route, async (c) => {
+export function eventRoutes(services: Services) {
+  const streams = createStreams(services.limits.streamsPerKey);
+  return newRouter().openapi(route, async (c) => {
     const { id } = c.req.valid('param');
     const query = c.req.valid('query');
     const job = await theJob(services.db, c.get('caller'), id);
@@ -53,23 +57,59 @@ export const eventRoutes = (services: Services) =>
     }
     const after = lastEventId(c.req.header('last-event-id')) ?? query.after;
     if (isTerminal(job.state) && job.eventSeq <= after) return c.body(null, 204);
-    return streamOf(services, id, after, c.req.raw.signal);
+    const { id: key } = c.get('caller');
+    return streamOf(services, { job: id, after, key, close: streams.open(key) }, c.req.raw.signal);
   });
+}
 
-function streamOf(services: Services, job: string, after: number, request: AbortSignal): Response {
+interface Opened {
+  readonly job: string;
+  readonly after: number;
+  readonly key: string;
+  readonly close: () => void;
+}
+
+function streamOf(
+  { db, hints, timing, stopping }: Services,
+  { job, after, key, close }: Opened,
+  request: AbortSignal,
+): Response {
   const abort = new AbortController();
-  const chunks = followEvents({
-    job,
-    after,
-    read: async (last) => (await eventsAfter(services.db, job, last, followBatch)).map(eventView),
-    hints: services.hints,
-    pollMs: services.timing.pollMs,
-    keepAliveMs: services.timing.keepAliveMs,
-    signal: AbortSignal.any([abort.signal, request, services.stopping]),
-  });
+  const signal = AbortSignal.any([abort.signal, request, stopping]);
+  // Whichever comes first: the reader leaves before the first event, or the last one has been sent.
+  signal.addEventListener('abort', close, { once: true });
+  if (signal.aborted) close();
+  const { pollMs, keepAliveMs } = timing;
+  const isOpen = keyWatch(db, key, keepAliveMs);
+  const read = async (last: number) => {
+    if (!(await isOpen())) abort.abort();
+    return abort.signal.aborted ? [] : (await eventsAfter(db, job, last, followBatch)).map(eventView);
+  };
+  const chunks = closing(followEvents({ job, after, read, hints, pollMs, keepAliveMs, signal }), close);
   return new Response(eventStream(chunks, abort), {
     headers: { 'content-type': 'text/event-stream', 'cache-control': 'no-store', 'x-accel-buffering': 'no' },
   });
+}
+
+/** Whether the key is valid still, asked of the database every so often: a stream must not outlive its key for long. */
+function keyWatch(db: Database, key: string, everyMs: number): () => Promise<boolean> {
+  let askedAt = performance.now();
+  return async () => {
+    if (performance.now() - askedAt < everyMs) return true;
+    askedAt = performance.now();
+    return isKeyValid(db, key);
+  };
+}
+
+async function* closing<T>(
+  chunks: AsyncGenerator<T, void, undefined>,
+  close: () => void,
+): AsyncGenerator<T, void, undefined> {
+  try {
+    yield* chunks;
+  } finally {
+    close();
+  }
 }
 
 const wantsStream = (accept: string | undefined): boolean =>

@@ -19,7 +19,7 @@ interface WantedKey {
 
 export async function ensureKey(wanted: WantedKey, signal: AbortSignal): Promise<string> {
   const known = written(wanted.file);
-  if (known !== undefined && (await isKnown(wanted.url, known, signal))) return known;
+  if (known !== undefined && (await isKnown(wanted, known, signal))) return known;
   const key = await createKey(wanted, signal);
   writeFileSync(`${wanted.file}.new`, `${key}\n`, { mode: 0o600 });
   renameSync(`${wanted.file}.new`, wanted.file);
@@ -38,14 +38,17 @@ async function createKey({ databaseUrl, name, scopes }: WantedKey, signal: Abort
   return (JSON.parse(stdout) as { key: string }).key;
 }
 
-/** A key without the scope is forbidden, one that the database does not have is unauthorized. */
-async function isKnown(url: string, key: string, signal: AbortSignal): Promise<boolean> {
-  const response = await fetch(`${url}/v1/jobs?limit=1`, {
+/**
+ * A key that the database does not have is unauthorized; one without the scope forbidden: of an operator's that says that it was
+ * made before there were operators.
+ */
+async function isKnown({ url, scopes }: WantedKey, key: string, signal: AbortSignal): Promise<boolean> {
+  const { status, body } = await fetch(`${url}/v1/projects?limit=1`, {
     headers: { authorization: `Bearer ${key}` },
     signal,
   });
-  await response.body?.cancel();
-  return response.status !== 401;
+  await body?.cancel();
+  return status !== 401 && (status !== 403 || !scopes.includes('operator'));
 }
 
 function written(path: string): string | undefined {

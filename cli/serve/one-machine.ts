@@ -96,7 +96,9 @@ async function start(
   await untilReady(url, { interrupt, say: options.say });
 
   const service = { url, databaseUrl: database.url };
-  const key = await ensureKey({ ...service, file: dir.adminKey, name: 'admin', scopes: 'admin' }, interrupt);
+  // Whoever runs the machine is admin of its project and operator of the whole.
+  const mine = { ...service, file: dir.adminKey, name: 'admin', scopes: 'admin,operator' };
+  const key = await ensureKey(mine, interrupt);
   writeFileSync(dir.url, `${url}\n`);
   if (!options.withRunner) return { url, key };
   const wanted = { ...service, file: dir.runnerToken, name: 'local-runner', scopes: 'runner' };

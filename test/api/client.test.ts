@@ -56,6 +56,13 @@ const problem =
       }),
     );
 
+const slowDown =
+  (seconds: string): Answer =>
+  (request, response) => {
+    response.setHeader('retry-after', seconds);
+    problem(429, 'rate_limited')(request, response, '');
+  };
+
 describe('calls', () => {
   test('that may be repeated are, over broken connections and gateways', async () => {
     const { client, calls } = await serving(cut, badGateway, problem(503, 'database_unavailable'), emptyPage);
@@ -92,6 +99,27 @@ describe('calls', () => {
       client.runner.heartbeat({ runner, job: 'job_00000000000000000000000000', attempt: 1 }),
     ).rejects.toThrow(UnreachableError);
     expect(calls).toHaveLength(2);
+  });
+
+  test('are sent again when the service says that they come too fast, not before it says', async () => {
+    const { client, calls } = await serving(slowDown('1'), emptyPage);
+    const began = performance.now();
+    expect((await client.jobs()).data).toEqual([]);
+    expect(performance.now() - began).toBeGreaterThanOrEqual(1_000);
+    expect(calls).toHaveLength(2);
+  });
+
+  test('that must not be repeated are, where they were refused for their pace: nothing was done', async () => {
+    const nothing: Answer = (_request, response) => void response.end('{"claim":null}');
+    const { client, calls } = await serving(slowDown('0'), nothing);
+    expect(await client.runner.claim({ runner: 'run_00000000000000000000000000' })).toEqual({ claim: null });
+    expect(calls).toHaveLength(2);
+  });
+
+  test('are not held back for hours', async () => {
+    const { client, calls } = await serving(slowDown('3600'));
+    await expect(client.jobs()).rejects.toMatchObject({ code: 'rate_limited', retryAfterMs: 3_600_000 });
+    expect(calls).toHaveLength(1);
   });
 
   test('end when no answer comes in time, or the caller gives up', async () => {
@@ -170,12 +198,13 @@ describe('event streams', () => {
     const { client, calls } = await serving(
       cut,
       problem(503, 'database_unavailable'),
+      slowDown('0'),
       (_request, response) => void response.end(said),
     );
     const seqs = [];
     for await (const { seq } of client.events('job_x', { after: 1 })) seqs.push(seq);
     expect(seqs).toEqual([2]);
-    expect(calls.map((call) => call.headers['last-event-id'])).toEqual(['1', '1', '1']);
+    expect(calls.map((call) => call.headers['last-event-id'])).toEqual(['1', '1', '1', '1']);
 
     server?.close();
     const missing = await serving(problem(404, 'not_found'));

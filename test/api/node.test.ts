@@ -200,4 +200,22 @@ describe('running', () => {
       await admin.close();
     },
   );
+
+  test('refusals are counted by the other end of the connection, or by what the proxy there says', async () => {
+    const codes = async ({ url }: Service, ...addresses: string[]): Promise<number[]> => {
+      const all: number[] = [];
+      for (const address of addresses)
+        all.push((await fetch(`${url}/v1/jobs`, { headers: { 'x-forwarded-for': address } })).status);
+      return all;
+    };
+    const MILLRACE_REFUSALS_PER_MINUTE = '2';
+    const bare = await start({ MILLRACE_REFUSALS_PER_MINUTE });
+    // Whatever the client claims to be, it is the one that is connected.
+    expect(await codes(bare, '203.0.113.1', '203.0.113.2', '203.0.113.3')).toEqual([401, 401, 429]);
+    const MILLRACE_ADDRESS_HEADER = 'x-forwarded-for';
+    const behind = await start({ MILLRACE_REFUSALS_PER_MINUTE, MILLRACE_ADDRESS_HEADER });
+    expect(
+      await codes(behind, '9.9.9.9, 203.0.113.1', '8.8.8.8, 203.0.113.1', '203.0.113.1', '203.0.113.2'),
+    ).toEqual([401, 401, 429, 401]);
+  }, 60_000);
 });

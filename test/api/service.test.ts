@@ -50,11 +50,10 @@ describe('OpenAPI', () => {
       )
       .map((route) => `${route.method.toLowerCase()} ${route.path.replaceAll(/:(\w+)/g, '{$1}')}`);
     expect([...new Set(served)].sort()).toEqual(documented.sort());
-    expect(documented).toHaveLength(42);
     for (const [path, methods] of Object.entries(document.paths)) {
       if (!path.startsWith('/v1/')) continue;
       for (const route of Object.values(methods)) {
-        expect(Object.keys(route.responses)).toEqual(expect.arrayContaining(['401', '403', '503']));
+        expect(Object.keys(route.responses)).toEqual(expect.arrayContaining(['401', '403', '429', '503']));
         expect(route.security).toEqual([{ bearer: [] }]);
       }
     }

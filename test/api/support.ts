@@ -41,7 +41,9 @@ export const url = 'http://millrace.test';
 
 /** Filled in before the first test of the file. */
 export function useApi(
-  options: Partial<Pick<AppOptions, 'allowPrivateAddresses' | 'limits' | 'timing' | 'log'>> = {},
+  options: Partial<
+    Pick<AppOptions, 'addressOf' | 'allowPrivateAddresses' | 'limits' | 'timing' | 'log' | 'now'>
+  > = {},
 ): Fixture {
   const database = useDatabase();
   const fixture = { database } as { -readonly [K in keyof Fixture]: Fixture[K] };
@@ -52,7 +54,15 @@ export function useApi(
     fixture.hints = createHints();
     fixture.stopping = new AbortController();
     const { store, hints, stopping } = fixture;
-    const app = createApp({ db: database.db, store, hints, stopping: stopping.signal, ...options });
+    const app = createApp({
+      db: database.db,
+      store,
+      hints,
+      stopping: stopping.signal,
+      ...options,
+      // Tests send without pause; those of the limits say which.
+      limits: { requestsPerMinute: 1e9, requestBurst: 1e9, ...options.limits },
+    });
     fixture.app = app;
     const projectId = await ensureProject(database.db, 'ours');
     const key = async (scope: Scope, project = projectId): Promise<string> =>

@@ -87,14 +87,24 @@ describe('help', () => {
 });
 
 describe('the process', () => {
-  it.each(['demo', 'serve', 'runner', 'submit', 'watch', 'jobs', 'cancel', 'pull', 'keys create'])(
-    'prints the page of %s',
-    async (name) => {
-      const { code, stdout } = await runCli([...name.split(' '), '--help']);
-      expect(code).toBe(0);
-      expect(stdout).toContain(`usage: millrace ${name}`);
-    },
-  );
+  it.each([
+    'demo',
+    'serve',
+    'runner',
+    'submit',
+    'watch',
+    'jobs',
+    'cancel',
+    'pull',
+    'keys create',
+    'keys list',
+    'keys rotate',
+    'keys revoke',
+  ])('prints the page of %s', async (name) => {
+    const { code, stdout } = await runCli([...name.split(' '), '--help']);
+    expect(code).toBe(0);
+    expect(stdout).toContain(`usage: millrace ${name}`);
+  });
 
   it('ends with 2 and one line for an unknown command', async () => {
     const { code, stderr } = await runCli(['wacth', 'job']);

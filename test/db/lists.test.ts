@@ -1,9 +1,8 @@
-// Keys, datasets, runners, and lists with their pages.
+// Datasets, runners, and lists with their pages.
 import { describe, expect, test } from 'vitest';
 import { findDatasets, getDataset, insertDataset, listDatasets } from '../../db/datasets.ts';
 import { newId } from '../../db/ids.ts';
 import { getJob, listJobs } from '../../db/jobs/get.ts';
-import { createKey, findKey, revokeKey } from '../../db/keys.ts';
 import { ensureProject } from '../../db/projects.ts';
 import { listRunners, registerRunner } from '../../db/runners.ts';
 import { useDatabase } from '../support/postgres.ts';
@@ -22,27 +21,6 @@ test('ids sort by time and fit the contract', () => {
 test('a project made by ten callers at once is one project', async () => {
   const ids = await Promise.all(upTo(10).map(() => ensureProject(pg.db, 'shared')));
   expect(new Set(ids).size).toBe(1);
-});
-
-describe('keys', () => {
-  test('are found by their secret, kept as a hash only, and gone when revoked', async () => {
-    const projectId = await insertProject(pg.db);
-    const { id, secret } = await createKey(pg.db, { projectId, name: 'ci', scopes: ['jobs', 'runner'] });
-    expect(await findKey(pg.db, secret)).toEqual({ id, projectId, scopes: ['jobs', 'runner'] });
-    expect(await findKey(pg.db, `${secret}0`)).toBeUndefined();
-    const [row] = await pg.sql`select * from api_keys where id = ${id}`;
-    expect(JSON.stringify(row)).not.toContain(secret);
-    expect(await revokeKey(pg.db, await insertProject(pg.db), id)).toBe(false);
-    expect(await revokeKey(pg.db, projectId, id)).toBe(true);
-    expect(await findKey(pg.db, secret)).toBeUndefined();
-  });
-
-  test('a short secret is refused', async () => {
-    const projectId = await insertProject(pg.db);
-    await expect(createKey(pg.db, { projectId, name: 'x', scopes: [], secret: 'short' })).rejects.toThrow(
-      '20 characters',
-    );
-  });
 });
 
 describe('datasets', () => {

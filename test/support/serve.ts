@@ -9,6 +9,9 @@ import { testDataDir } from './test-data.ts';
 /** Where the tests keep their models. */
 const roots = [tmpdir(), ...(testDataDir === undefined ? [] : [testDataDir])].join(delimiter);
 
+/** Tests poll without pause. */
+const unlimited = { MILLRACE_REQUESTS_PER_MINUTE: '1000000', MILLRACE_REQUEST_BURST: '1000000' };
+
 export interface Serve {
   readonly pid: number;
   readonly url: string;
@@ -24,7 +27,7 @@ export async function startServe(
   { env = {}, flags = [] }: { env?: Record<string, string>; flags?: readonly string[] } = {},
 ): Promise<Serve> {
   const child = spawn(process.execPath, [cliEntry, 'serve', '--port', '0', '--data-dir', dataDir, ...flags], {
-    env: { ...cleanEnv(), MILLRACE_MODEL_ROOTS: roots, ...env },
+    env: { ...cleanEnv(), ...unlimited, MILLRACE_MODEL_ROOTS: roots, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const output: string[] = [];

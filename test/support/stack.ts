@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import type { Client } from '../../api/client.ts';
 import { createClient } from '../../api/client.ts';
 import type { ClientOptions } from '../../api/client.ts';
+import type { Scope } from '../../api/contract/keys.ts';
 import type { ProcessIdentity } from '../../cli/serve/process-tree.ts';
 import type { Service } from '../../cli/serve/service.ts';
 import { startService } from '../../cli/serve/service.ts';
@@ -79,6 +80,9 @@ export async function startStack({
       MILLRACE_LEASE_MS: '3000',
       MILLRACE_HEARTBEAT_MS: '200',
       MILLRACE_TICK_MS: '100',
+      // Tests poll without pause.
+      MILLRACE_REQUESTS_PER_MINUTE: '1000000',
+      MILLRACE_REQUEST_BURST: '1000000',
     }),
     (line) => /"url":"(http[^"]+)".*"msg":"listening"/.exec(line)?.[1],
   ).ready;
@@ -106,7 +110,7 @@ async function makeKeys(databaseUrl: string): Promise<{ admin: string; runner: s
   const { db, close } = connect(databaseUrl, 1);
   try {
     const projectId = await ensureProject(db, 'default');
-    const make = async (scope: string): Promise<string> =>
+    const make = async (scope: Scope): Promise<string> =>
       (await createKey(db, { projectId, name: scope, scopes: [scope] })).secret;
     return { admin: await make('admin'), runner: await make('runner') };
   } finally {

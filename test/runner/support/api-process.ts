@@ -52,6 +52,9 @@ export async function startApi(storeUrl: string): Promise<ApiProcess> {
     MILLRACE_LEASE_MS: '8000',
     MILLRACE_HEARTBEAT_MS: '200',
     MILLRACE_TICK_MS: '200',
+    // Tests poll without pause.
+    MILLRACE_REQUESTS_PER_MINUTE: '1000000',
+    MILLRACE_REQUEST_BURST: '1000000',
   };
   const key = (scopes: string, project = 'default'): string => {
     const args = [resolve(root, 'api/keys.ts'), '--name', scopes, '--scopes', scopes, '--project', project];

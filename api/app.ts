@@ -25,6 +25,8 @@ import { runnerErrandRoutes } from './routes/runner-errands.ts';
 import { runnerProtocolRoutes } from './routes/runner-protocol.ts';
 import { runnerRoutes } from './routes/runners.ts';
 import { servingRoutes } from './routes/serving.ts';
+import { webhookDeliveryRoutes } from './routes/webhook-deliveries.ts';
+import { webhookRoutes } from './routes/webhooks.ts';
 
 export type AppOptions = Pick<Services, 'db' | 'store'> &
   Partial<Pick<Services, 'allowPrivateAddresses' | 'hints' | 'log' | 'now' | 'stopping'>> & {
@@ -82,6 +84,8 @@ function addRoutes(app: App, services: Services): void {
     servingRoutes,
     chatRoutes,
     modelUploadRoutes,
+    webhookRoutes,
+    webhookDeliveryRoutes,
   ])
     app.route('/', routes(services));
   app.openAPIRegistry.registerComponent('securitySchemes', 'bearer', { type: 'http', scheme: 'bearer' });

@@ -14,6 +14,7 @@ export interface Settings {
   readonly databaseUrl: string;
   readonly storeUrl: string;
   readonly tickMs: number;
+  readonly cleanMs: number;
   readonly logLevel: string;
   readonly timing: Partial<Timing>;
   readonly limits: Partial<Limits>;
@@ -32,6 +33,7 @@ const environment = z.object({
   MILLRACE_LEASE_MS: ms(defaultTiming.leaseMs),
   MILLRACE_HEARTBEAT_MS: ms(defaultTiming.heartbeatMs),
   MILLRACE_TICK_MS: ms(1_000),
+  MILLRACE_CLEAN_MS: ms(60_000),
   MILLRACE_DATASET_BYTES: z.coerce
     .number()
     .int()
@@ -59,6 +61,7 @@ export function readSettings(env: Readonly<Record<string, string | undefined>>):
     databaseUrl: set.DATABASE_URL,
     storeUrl: set.STORE_URL,
     tickMs: set.MILLRACE_TICK_MS,
+    cleanMs: set.MILLRACE_CLEAN_MS,
     logLevel: set.MILLRACE_LOG_LEVEL,
     timing: { leaseMs: set.MILLRACE_LEASE_MS, heartbeatMs: set.MILLRACE_HEARTBEAT_MS },
     limits: { datasetBytes: set.MILLRACE_DATASET_BYTES },

@@ -40,7 +40,10 @@ test('the migrations hold all that schema.ts says', async () => {
       config,
       JSON.stringify({
         dialect: 'postgresql',
-        schema: ['db/schema.ts', 'db/errands/table.ts'].map((file) => join(root, file)),
+        schema: [
+          'db/schema.ts',
+          ...['errands', 'webhooks', 'retention'].map((part) => `db/${part}/table.ts`),
+        ].map((file) => join(root, file)),
         out: join(out, 'migrations'),
       }),
     );

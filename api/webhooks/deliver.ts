@@ -23,6 +23,8 @@ export async function deliverDue(sending: Sending, { signal }: Turn = {}): Promi
   const inFlight = new Map<string, { readonly webhook: string; readonly done: Promise<void> }>();
   let tries = 0;
   for (;;) {
+    // Asked before the claim: what ends during it may have kept its webhook out of it.
+    const wasIdle = inFlight.size === 0;
     const free = signal?.aborted === true ? 0 : mostInFlight - inFlight.size;
     const claim = { limit: free, perWebhook: mostPerWebhook, busy: busyWebhooks(inFlight.values()), leaseMs };
     const claimed = free === 0 ? [] : await claimDeliveries(sending.db, claim);
@@ -33,13 +35,14 @@ export async function deliverDue(sending: Sending, { signal }: Turn = {}): Promi
       inFlight.set(delivery.id, { webhook: delivery.webhookId, done });
     }
     tries += claimed.length;
-    if (inFlight.size === 0 && claimed.length === 0) return tries;
+    if (wasIdle && claimed.length === 0) return tries;
+    if (inFlight.size === 0) continue;
     const anyDone = Promise.race([...inFlight.values()].map(({ done }) => done));
     await (free > claimed.length ? Promise.race([anyDone, delay(lookAgainMs)]) : anyDone);
   }
 }
 
-/** Those that have had as many claimed as they may: a claim takes up to that many more. */
+/** To be left out of the next claim, which may take as many of one webhook as there may be. */
 function busyWebhooks(inFlight: Iterable<{ readonly webhook: string }>): string[] {
   return [...new Set([...inFlight].map(({ webhook }) => webhook))];
 }

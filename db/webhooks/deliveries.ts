@@ -5,6 +5,7 @@ import type { DeliveredEvent, WebhookPayload } from '../../api/contract/webhook.
 import { webhookTestEvent } from '../../api/contract/webhook.ts';
 import type { Database } from '../connect.ts';
 import { newId } from '../ids.ts';
+import { storableText } from '../json.ts';
 import { thisMoment } from '../queue/fence.ts';
 import { webhookDeliveries, type WebhookDeliveryRow, type WebhookRow } from './table.ts';
 
@@ -82,11 +83,13 @@ export interface Tried {
   response: string | null;
 }
 
+const kept = (text: string | null): string | null => (text === null ? null : storableText(text));
+
 /** A success ends the webhook's history of failures. Nothing changes where another try has begun meanwhile. */
 export async function recordDelivered(db: Database, { id, attempt, status, response }: Tried): Promise<void> {
   await db.execute(sql`
     with told as (
-      update webhook_deliveries set state = 'delivered', last_status = ${status}, last_error = null, last_response = ${response}
+      update webhook_deliveries set state = 'delivered', last_status = ${status}, last_error = null, last_response = ${kept(response)}
       where id = ${id} and attempts = ${attempt} and state = 'pending'
       returning webhook_id
     )
@@ -106,7 +109,7 @@ export async function recordFailure(db: Database, failed: Failed): Promise<void>
     with told as (
       update webhook_deliveries
       set state = ${given ? 'failed' : 'pending'}, failures = failures + 1, next_at = now() + ${failed.retryMs ?? 0} * interval '1 millisecond',
-        last_status = ${failed.status}, last_error = ${failed.error}, last_response = ${failed.response}
+        last_status = ${failed.status}, last_error = ${kept(failed.error)}, last_response = ${kept(failed.response)}
       where id = ${failed.id} and attempts = ${failed.attempt} and state = 'pending'
       returning webhook_id, type
     )
@@ -121,7 +124,7 @@ export async function switchOff(
   { failingMs, reason }: { failingMs: number; reason: string },
 ): Promise<boolean> {
   const rows = await db.execute(sql`
-    update webhooks set active = false, reason = ${reason}
+    update webhooks set active = false, reason = ${kept(reason)}
     where id = ${webhookId} and active and failing_since <= now() - ${failingMs} * interval '1 millisecond'
     returning id`);
   return rows.length > 0;

@@ -51,7 +51,9 @@ test('while a secret is changed both verify, and no third one', async () => {
   for (const one of [secret, former])
     await expect(verifyWebhook({ secret: one, headers: both, body, now })).resolves.toMatchObject({ seq: 7 });
   const third = `whsec_${Buffer.alloc(32, 9).toString('base64')}`;
-  await expect(verifyWebhook({ secret: third, headers: both, body, now })).rejects.toThrow(/not by this secret/);
+  await expect(verifyWebhook({ secret: third, headers: both, body, now })).rejects.toThrow(
+    /not by this secret/,
+  );
 });
 
 test.each([
@@ -62,7 +64,10 @@ test.each([
   ['an old one', { now: new Date(now.getTime() + 300_001) }],
   ['one of the future', { now: new Date(now.getTime() - 300_001) }],
   ['no signature', { headers: { ...headers, 'webhook-signature': undefined } }],
-  ['a signature of another version', { headers: { ...headers, 'webhook-signature': headers['webhook-signature']!.replace('v1,', 'v2,') } }],
+  [
+    'a signature of another version',
+    { headers: { ...headers, 'webhook-signature': headers['webhook-signature']!.replace('v1,', 'v2,') } },
+  ],
   ['half a signature', { headers: { ...headers, 'webhook-signature': 'v1,abcd' } }],
 ])('refused: %s', async (_, changes) => {
   await expect(verifyWebhook({ secret, headers, body, now, ...changes })).rejects.toThrow(WebhookError);

@@ -20,6 +20,7 @@ import { graderRoutes } from './routes/graders.ts';
 import { healthRoutes } from './routes/health.ts';
 import { jobRoutes } from './routes/jobs.ts';
 import { modelUploadRoutes } from './routes/model-uploads.ts';
+import { removalRoutes } from './routes/removals.ts';
 import { resultRoutes } from './routes/results.ts';
 import { runnerErrandRoutes } from './routes/runner-errands.ts';
 import { runnerProtocolRoutes } from './routes/runner-protocol.ts';
@@ -84,6 +85,7 @@ function addRoutes(app: App, services: Services): void {
     servingRoutes,
     chatRoutes,
     modelUploadRoutes,
+    removalRoutes,
     webhookRoutes,
     webhookDeliveryRoutes,
   ])

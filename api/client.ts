@@ -99,6 +99,34 @@ export function createClient(options: ClientOptions) {
         signal,
       }),
 
+    pinCheckpoint: (id: string) =>
+      call(checkpoint, {
+        method: 'POST',
+        path: `/v1/checkpoints/${encodeURIComponent(id)}/pin`,
+        repeatable: true,
+      }),
+    unpinCheckpoint: (id: string) =>
+      call(checkpoint, {
+        method: 'DELETE',
+        path: `/v1/checkpoints/${encodeURIComponent(id)}/pin`,
+        repeatable: true,
+      }),
+    /** Not repeated, as with datasets. */
+    deleteCheckpoint: async (id: string): Promise<void> => {
+      await send(options, {
+        method: 'DELETE',
+        path: `/v1/checkpoints/${encodeURIComponent(id)}`,
+        repeatable: false,
+      });
+    },
+    deleteJob: async (id: string): Promise<void> => {
+      await send(options, {
+        method: 'DELETE',
+        path: `/v1/jobs/${encodeURIComponent(id)}`,
+        repeatable: false,
+      });
+    },
+
     ...datasetCalls(options, call),
     ...graderCalls(call),
     ...modelCalls(options, call),

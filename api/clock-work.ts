@@ -2,11 +2,14 @@
 // Node, so that a slow receiver or a large clean-up keeps no lease from running out; a cron trigger takes them all.
 import type { Services } from './context.ts';
 import type { Outgoing } from './outgoing.ts';
+import { clean } from './retention/clean.ts';
+import type { Keep } from './retention/keep.ts';
 import { tick } from './tick.ts';
 import { deliverDue, deliveryTimeoutMs } from './webhooks/deliver.ts';
 
 export interface ClockServices extends Pick<Services, 'db' | 'store' | 'log' | 'now'> {
   readonly outgoing: Outgoing;
+  readonly keep: Keep;
   /** Aborted: a turn begins nothing new, and returns. */
   readonly signal: AbortSignal;
 }
@@ -25,6 +28,7 @@ export const turns: readonly Turn[] = [
     pace: 'quick',
     take: ({ signal, ...services }) => deliverDue({ ...services, timeoutMs: deliveryTimeoutMs }, { signal }),
   },
+  { name: 'cleaning', pace: 'slow', take: clean },
 ];
 
 /** Every turn once, for a cron trigger. One that fails is told and keeps no other from its turn. */

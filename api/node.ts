@@ -44,6 +44,7 @@ async function main(): Promise<void> {
       log,
       now: () => new Date(),
       outgoing: new Outgoing({ allowPrivate: settings.allowPrivateAddresses }),
+      keep: settings.keep,
     },
     { quick: settings.tickMs, slow: settings.cleanMs },
   );

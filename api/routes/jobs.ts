@@ -15,6 +15,7 @@ import type { JobSpecInput } from '../contract/spec.ts';
 import { jobSpec } from '../contract/spec.ts';
 import { answerOnce, idempotencyHeader } from '../idempotency.ts';
 import { theJob } from '../jobs/find.ts';
+import { checkHeld } from '../jobs/held.ts';
 import { memoryCondition } from '../jobs/memory.ts';
 import { reachModel } from '../jobs/reach-model.ts';
 import { resolveSpec } from '../jobs/resolve.ts';
@@ -158,6 +159,7 @@ export function jobRoutes(services: Services) {
         const minMemoryGb = await memoryCondition(tx, projectId, spec, known);
         const asPosted = JSON.parse(posted) as JobSpecInput;
         const row = await insertJob(tx, { projectId, spec: asPosted, expanded, minMemoryGb });
+        checkHeld(row);
         return { status: 201, body: jobDetailView(row) };
       });
       const created = answer.body as JobDetail;

@@ -27,11 +27,14 @@ import { jobRoutes } from './routes/jobs.ts';
 import { keyRoutes } from './routes/keys.ts';
 import { modelUploadRoutes } from './routes/model-uploads.ts';
 import { projectRoutes } from './routes/projects.ts';
+import { removalRoutes } from './routes/removals.ts';
 import { resultRoutes } from './routes/results.ts';
 import { runnerErrandRoutes } from './routes/runner-errands.ts';
 import { runnerProtocolRoutes } from './routes/runner-protocol.ts';
 import { runnerRoutes } from './routes/runners.ts';
 import { servingRoutes } from './routes/serving.ts';
+import { webhookDeliveryRoutes } from './routes/webhook-deliveries.ts';
+import { webhookRoutes } from './routes/webhooks.ts';
 
 export type AppOptions = Pick<Services, 'db' | 'store'> &
   Partial<Pick<Services, 'addressOf' | 'allowPrivateAddresses' | 'hints' | 'log' | 'now' | 'stopping'>> & {
@@ -94,6 +97,9 @@ function addRoutes(app: App, services: Services): void {
     projectRoutes,
     keyRoutes,
     auditRoutes,
+    removalRoutes,
+    webhookRoutes,
+    webhookDeliveryRoutes,
   ])
     app.route('/', routes(services));
   documentAccess(app);

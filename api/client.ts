@@ -10,6 +10,8 @@ import { modelCalls } from './client/model-calls.ts';
 import type { Call, ClientOptions } from './client/request.ts';
 import { send } from './client/request.ts';
 import { runnerCalls } from './client/runner-calls.ts';
+import { verifyWebhook, WebhookError } from './client/verify-webhook.ts';
+import { webhookCalls } from './client/webhook-calls.ts';
 import { checkpoint } from './contract/checkpoint.ts';
 import { jobEvent } from './contract/event.ts';
 import { job, jobDetail } from './contract/job.ts';
@@ -19,7 +21,7 @@ import { evaluation, metricPoint, sample } from './contract/results.ts';
 import { runner } from './contract/runner.ts';
 import type { JobSpecInput, PresetSpecInput } from './contract/spec.ts';
 
-export { ApiError, UnreachableError };
+export { ApiError, UnreachableError, verifyWebhook, WebhookError };
 export type { ClientOptions };
 
 export type Query = Readonly<Record<string, string | number | undefined>>;
@@ -114,10 +116,39 @@ export function createClient(options: ClientOptions) {
         signal,
       }),
 
+    pinCheckpoint: (id: string) =>
+      call(checkpoint, {
+        method: 'POST',
+        path: `/v1/checkpoints/${encodeURIComponent(id)}/pin`,
+        repeatable: true,
+      }),
+    unpinCheckpoint: (id: string) =>
+      call(checkpoint, {
+        method: 'DELETE',
+        path: `/v1/checkpoints/${encodeURIComponent(id)}/pin`,
+        repeatable: true,
+      }),
+    /** Not repeated, as with datasets. */
+    deleteCheckpoint: async (id: string): Promise<void> => {
+      await send(options, {
+        method: 'DELETE',
+        path: `/v1/checkpoints/${encodeURIComponent(id)}`,
+        repeatable: false,
+      });
+    },
+    deleteJob: async (id: string): Promise<void> => {
+      await send(options, {
+        method: 'DELETE',
+        path: `/v1/jobs/${encodeURIComponent(id)}`,
+        repeatable: false,
+      });
+    },
+
     ...datasetCalls(options, call),
     ...graderCalls(call),
     ...modelCalls(options, call),
     ...keyCalls(options, call),
+    ...webhookCalls(options, call),
 
     runners: (query?: Query) => get(page(runner), '/v1/runners', query),
     runner: runnerCalls(call),

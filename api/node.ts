@@ -13,6 +13,7 @@ import { addressOf } from './node/address.ts';
 import { startClock } from './node/clock.ts';
 import { listenForHints } from './node/listen.ts';
 import { readSettings, SettingsError } from './node/settings.ts';
+import { Outgoing } from './outgoing.ts';
 
 /** Open requests have this long to end. */
 const graceMs = 5_000;
@@ -38,7 +39,17 @@ async function main(): Promise<void> {
     addressOf: addressOf(settings.addressHeader),
     allowPrivateAddresses: settings.allowPrivateAddresses,
   });
-  const clock = startClock(connected.db, settings.tickMs, log);
+  const clock = startClock(
+    {
+      db: connected.db,
+      store,
+      log,
+      now: () => new Date(),
+      outgoing: new Outgoing({ allowPrivate: settings.allowPrivateAddresses }),
+      keep: settings.keep,
+    },
+    { quick: settings.tickMs, slow: settings.cleanMs },
+  );
   await listenForHints(connected.sql, hints, log);
   const server = createAdaptorServer({ fetch: app.fetch }) as Server;
   // A model takes as long to send as its line needs; what a body may weigh, and that headers come soon, is limited elsewhere.

@@ -140,6 +140,7 @@ export const checkpointView = (row: CheckpointRow): Checkpoint => ({
   ...claimedCheckpointView(row),
   job: row.jobId,
   attempt: row.attempt,
+  pinned: row.pinnedAt !== null,
   created_at: at(row.createdAt),
 });
 

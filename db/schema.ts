@@ -197,6 +197,12 @@ export const jobs = pgTable(
       .notNull()
       .default(sql`'{}'`),
     ...queueColumns(),
+    // Both are filled by the database, from the spec, when the row is inserted (migrations, job_references).
+    refersTo: text('refers_to')
+      .array()
+      .notNull()
+      .default(sql`'{}'`),
+    keepLast: integer('keep_last'),
 
     createdAt: createdAt(),
     startedAt: time('started_at'),
@@ -215,6 +221,13 @@ export const jobs = pgTable(
       .on(table.projectId)
       .where(sql`state in ('running', 'pausing', 'cancelling')`),
     index('jobs_list').on(table.projectId, table.id),
+    index('jobs_ended').on(table.finishedAt, table.id),
+    index('jobs_thinned')
+      .on(table.id)
+      .where(sql`keep_last is not null`),
+    index('jobs_references')
+      .using('gin', table.refersTo)
+      .where(sql`state not in ('succeeded', 'failed', 'cancelled') and refers_to <> '{}'`),
   ],
 );
 
@@ -240,8 +253,15 @@ export const attempts = pgTable(
     outcome: text('outcome').$type<Outcome['type']>(),
     reason: text('reason').$type<FailureReason>(),
     message: foreignText('message'),
+    /** When objects that nothing names were looked for, after its end. */
+    sweptAt: time('swept_at'),
   },
-  (table) => [primaryKey({ columns: [table.jobId, table.attempt] })],
+  (table) => [
+    primaryKey({ columns: [table.jobId, table.attempt] }),
+    index('attempts_unswept')
+      .on(table.endedAt)
+      .where(sql`swept_at is null`),
+  ],
 );
 
 // Filled from the job row in SQL: a foreign key check for each metric would buy nothing.
@@ -387,6 +407,7 @@ export const checkpoints = pgTable(
     manifestSha256: text('manifest_sha256').notNull(),
     size: count('size').notNull(),
     files: json<CheckpointCommit['files']>('files').notNull(),
+    pinnedAt: time('pinned_at'),
     createdAt: createdAt(),
   },
   (table) => [

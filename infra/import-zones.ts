@@ -25,6 +25,11 @@ export const importRules: readonly ImportRule[] = [
     may: ['api/contract'],
     why: 'the client runs in every process: it knows the contract and HTTP only',
   },
+  {
+    part: 'api/outgoing',
+    may: ['api/contract'],
+    why: 'the one guard of outgoing requests runs in the service and in runners',
+  },
   { part: 'db', may: ['api/contract'], why: 'statements know the contract and the schema only' },
   { part: 'store', may: [], why: 'the object store knows keys and bytes only' },
   {
@@ -34,7 +39,7 @@ export const importRules: readonly ImportRule[] = [
   },
   {
     part: 'runner',
-    may: ['store', 'api/contract', 'api/client'],
+    may: ['store', 'api/contract', 'api/client', 'api/outgoing'],
     why: 'runners hold no database credentials and reach the service over HTTP only',
   },
   {
@@ -65,7 +70,11 @@ export const importRules: readonly ImportRule[] = [
     why: 'the uploader knows the protocols and the store',
   },
   { part: 'runner/engine', may: [], why: 'the engine knows no job, no reward, no store' },
-  { part: 'runner/rewards', may: ['api/contract'], why: 'rewards get what they score with passed in' },
+  {
+    part: 'runner/rewards',
+    may: ['api/contract', 'api/outgoing'],
+    why: 'rewards get what they score with passed in',
+  },
   {
     part: 'runner/data',
     may: ['api/contract'],

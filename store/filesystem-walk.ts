@@ -22,10 +22,16 @@ async function* walkFolder(
     if (!key.startsWith(prefix) && !prefix.startsWith(key)) continue;
     if (entry.isDirectory()) yield* walkFolder(root, key, prefix);
     else if (entry.isFile() && key.startsWith(prefix)) {
-      const size = await fileSize(join(root, key));
-      if (size !== undefined) yield { key, size };
+      const info = await ifPresent(stat(join(root, key)));
+      if (info !== undefined) yield { key, size: info.size, modified: info.mtime };
     }
   }
+}
+
+/** Names of the folders in `folder`, in that order too. */
+export async function foldersIn(root: string, folder: string): Promise<string[]> {
+  const entries = await readSorted(join(root, folder));
+  return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
 }
 
 function sortName(entry: Dirent): string {
@@ -36,10 +42,6 @@ async function readSorted(path: string): Promise<Dirent[]> {
   const entries = await ifPresent(readdir(path, { withFileTypes: true }));
   const named = (entries ?? []).map((entry) => ({ entry, bytes: Buffer.from(sortName(entry)) }));
   return named.sort((a, b) => Buffer.compare(a.bytes, b.bytes)).map(({ entry }) => entry);
-}
-
-async function fileSize(path: string): Promise<number | undefined> {
-  return (await ifPresent(stat(path)))?.size;
 }
 
 /** Undefined for what vanished while we walked, or was never there. */

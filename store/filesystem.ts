@@ -10,9 +10,9 @@ import { StoreProblem } from './error.ts';
 import { filesystemError } from './filesystem-error.ts';
 import { incomingFolder, isReserved } from './filesystem-path.ts';
 import { openFile, sizeOf } from './filesystem-read.ts';
-import { walkFiles } from './filesystem-walk.ts';
+import { foldersIn, walkFiles } from './filesystem-walk.ts';
 import { cleanLeftovers, removeFile, writeFile } from './filesystem-write.ts';
-import { checkKey, checkPrefix } from './keys.ts';
+import { checkKey, checkPrefix, isAfter } from './keys.ts';
 import type { ObjectEntry, ObjectStore } from './store.ts';
 
 const cleaningIntervalMs = 3600 * 1000;
@@ -73,6 +73,18 @@ export function filesystemStore(rootDir: string): ObjectStore {
       } catch (cause) {
         throw toStoreError('list', prefix)(cause);
       }
+    },
+    async *folders(prefix, after): AsyncGenerator<string, void, undefined> {
+      checkPrefix(store, prefix);
+      try {
+        for (const name of await foldersIn(root, prefix))
+          if (!isReserved(prefix + name) && isAfter(name, after)) yield name;
+      } catch (cause) {
+        throw toStoreError('list', prefix)(cause);
+      }
+    },
+    async *unfinished() {
+      // Files being written have names of their own, and the next put removes those of dead writers.
     },
     async delete(keys) {
       for (const key of typeof keys === 'string' ? [keys] : keys)

@@ -33,3 +33,7 @@ export function checkPrefix(store: string, prefix: string): void {
   if (problem === undefined) return;
   throw new StoreError('invalid', { store, operation: 'list', key: prefix, problem });
 }
+
+/** Whether a folder comes after another in the order of keys, in which its name ends in a slash. */
+export const isAfter = (name: string, after: string | undefined): boolean =>
+  after === undefined || Buffer.compare(Buffer.from(`${name}/`), Buffer.from(`${after}/`)) > 0;

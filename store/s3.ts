@@ -1,11 +1,10 @@
 // The object store on anything that speaks S3. The bucket must exist; the store never makes or
-// empties one. A process killed in a multipart upload leaves invisible parts on the server: a
-// lifecycle rule of the bucket (abort incomplete uploads after a day) clears them.
+// empties one. A process killed in a multipart upload leaves invisible parts on the server: clock
+// work of the service clears those away (`unfinished`).
 import {
   DeleteObjectsCommand,
   GetObjectCommand,
   HeadObjectCommand,
-  paginateListObjectsV2,
   S3Client,
   type S3ClientConfig,
 } from '@aws-sdk/client-s3';
@@ -15,10 +14,11 @@ import type { Readable } from 'node:stream';
 import { measureBody } from './body.ts';
 import { checkRange, download } from './download.ts';
 import { StoreProblem } from './error.ts';
-import { checkKey, checkPrefix, keyProblem } from './keys.ts';
+import { checkKey, checkPrefix } from './keys.ts';
 import { s3Error, statusOf } from './s3-error.ts';
+import { listFolders, listObjects, listUnfinished } from './s3-list.ts';
 import { uploadObject } from './s3-upload.ts';
-import type { ByteRange, ObjectEntry, ObjectStore } from './store.ts';
+import type { ByteRange, ObjectEntry, ObjectStore, UnfinishedUpload } from './store.ts';
 
 export interface S3Options {
   readonly bucket: string;
@@ -105,9 +105,25 @@ export function s3Store(options: S3Options): ObjectStore {
     async *list(keyPrefix): AsyncGenerator<ObjectEntry, void, undefined> {
       checkPrefix(store, keyPrefix);
       try {
-        yield* listObjects(client, bucket, base, keyPrefix);
+        yield* listObjects({ client, bucket, base }, keyPrefix);
       } catch (cause) {
         throw toStoreError('list', keyPrefix)(cause);
+      }
+    },
+    async *folders(keyPrefix, after): AsyncGenerator<string, void, undefined> {
+      checkPrefix(store, keyPrefix);
+      try {
+        yield* listFolders({ client, bucket, base }, keyPrefix, after);
+      } catch (cause) {
+        throw toStoreError('list', keyPrefix)(cause);
+      }
+    },
+    async *unfinished(): AsyncGenerator<UnfinishedUpload, void, undefined> {
+      try {
+        for await (const one of listUnfinished({ client, bucket, base }))
+          yield { ...one, abort: () => boundary('abort', one.key, one.abort) };
+      } catch (cause) {
+        throw toStoreError('list', '')(cause);
       }
     },
     async delete(keys) {
@@ -130,21 +146,6 @@ export function s3Store(options: S3Options): ObjectStore {
     },
     describe: () => store,
   };
-}
-
-async function* listObjects(
-  client: S3Client,
-  bucket: string,
-  base: string,
-  prefix: string,
-): AsyncGenerator<ObjectEntry, void, undefined> {
-  const input = { Bucket: bucket, Prefix: base + prefix };
-  for await (const page of paginateListObjectsV2({ client }, input))
-    for (const { Key, Size } of page.Contents ?? []) {
-      const key = Key?.slice(base.length) ?? '';
-      // Not ours, for example the empty `folder/` objects that consoles make.
-      if (keyProblem(key) === undefined) yield { key, size: Size ?? 0 };
-    }
 }
 
 async function deleteObjects(

@@ -26,6 +26,16 @@ export interface ByteRange {
 export interface ObjectEntry {
   readonly key: string;
   readonly size: number;
+  /** By the store's own clock. */
+  readonly modified: Date;
+}
+
+/** An upload in parts that was begun and neither completed nor given up. It is no object and is paid for all the same. */
+export interface UnfinishedUpload {
+  readonly key: string;
+  readonly begun: Date;
+  /** Frees its parts; no error where it has ended meanwhile. */
+  abort(): Promise<void>;
 }
 
 export interface PutResult {
@@ -55,6 +65,13 @@ export interface ObjectStore {
   head(key: string): Promise<{ readonly size: number } | undefined>;
   /** Objects whose key starts with `prefix` (any string), in the byte order of their keys. */
   list(prefix: string): AsyncIterable<ObjectEntry>;
+  /**
+   * Names of the folders directly below `prefix` (empty, or with its slash at the end), in the order of `list`; those that
+   * follow the folder `after`.
+   */
+  folders(prefix: string, after?: string): AsyncIterable<string>;
+  /** Uploads whose writer has died, or is still at it. A store that clears up after its writers by itself has none. */
+  unfinished(): AsyncIterable<UnfinishedUpload>;
   /** Deletes what exists; a key that does not exist is no error. */
   delete(keys: string | readonly string[]): Promise<void>;
   /** A URL that anyone can GET, or undefined where the store serves none. */

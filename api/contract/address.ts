@@ -1,5 +1,5 @@
 // What a network address leads to: the one table that every outgoing request of a spec's addresses passes. Pure: names are
-// not looked up here, runner/rewards/outgoing.ts does that and asks this table of what it finds.
+// not looked up here, api/outgoing.ts does that and asks this table of what it finds.
 // Sources: IANA's special-purpose address registries (RFC 6890 and its updates), and where clouds answer for machine identities.
 
 /**

@@ -69,6 +69,7 @@ export const checkpoint = checkpointCommit
     id: checkpointId,
     job: jobId,
     attempt: z.number().int(),
+    pinned: z.boolean().default(false).describe('nobody deletes it, neither retention nor a client'),
     created_at: timestamp,
   })
   .meta({ id: 'Checkpoint' });

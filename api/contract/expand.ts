@@ -239,6 +239,13 @@ export const rewardModelsOf = (spec: Graded): string[] => [
   ]),
 ];
 
+/** From outside the job: what it begins with, scores with, learns from. */
+export const checkpointsOf = (spec: Graded & Pick<ExpandedSpec, 'model'>): string[] => [
+  ...(spec.model.init.from === 'checkpoint' ? [spec.model.init.checkpoint] : []),
+  ...rewardModelsOf(spec),
+  ...teachersOf(spec).checkpoints,
+];
+
 /** Of a domain, as posted: that of another job becomes a checkpoint's id. */
 export type TeacherOf = (teacher: Teacher, domain: string) => Teacher;
 

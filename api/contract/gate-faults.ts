@@ -1,6 +1,6 @@
 // What is wrong with a spec's gates beyond their shape: stages and metrics that there are not.
 import { pathOf } from './fault.ts';
-import type { Fault } from './fault.ts';
+import type { Fault, Path } from './fault.ts';
 import type { Gate } from './gate.ts';
 import { name } from './names.ts';
 import type { Stage } from './stage.ts';
@@ -25,14 +25,7 @@ export function gateFaults({ stages, gates, evaluate }: GatedSpec): Fault[] {
       ...(end < 0
         ? [{ path: [...at, 'after'], message: `no stage has this name: ${names.join(', ')}` }]
         : []),
-      ...(metrics.includes(require.metric)
-        ? []
-        : [
-            {
-              path: [...at, 'require', 'metric'],
-              message: `no suite of this spec measures it; there is ${metrics.join(', ') || 'no suite'}`,
-            },
-          ]),
+      ...unmeasured(require.metric, metrics, [...at, 'require', 'metric']),
       ...(require.since === undefined || before.includes(require.since)
         ? []
         : [
@@ -44,6 +37,17 @@ export function gateFaults({ stages, gates, evaluate }: GatedSpec): Fault[] {
     ];
   });
 }
+
+const unmeasured = (metric: string, metrics: readonly string[], path: Path): Fault[] =>
+  metrics.includes(metric)
+    ? []
+    : [{ path, message: `no suite of this spec measures it; there is ${metrics.join(', ') || 'no suite'}` }];
+
+/** Of the metric by which a checkpoint is kept, where there is one. */
+export const bestFaults = (metric: string | undefined, suites: readonly Suite[]): Fault[] =>
+  metric === undefined
+    ? []
+    : unmeasured(metric, suites.flatMap(metricPaths), ['checkpoints', 'keep_best', 'metric']);
 
 /** Of the stages that repair: one for each stage, under a name of its own. What distils in them distilled.ts looks at. */
 export function repairFaults(spec: CascadeStages): Fault[] {

@@ -4,16 +4,18 @@ import { z } from 'zod';
 import { name } from './names.ts';
 import { repair } from './stages/distill.ts';
 
+export const metricPath = z
+  .string()
+  // A suite's name may hold dots.
+  .regex(/^.+\.(thinking|non_thinking)\.[^.]+$/, 'SUITE.MODE.METRIC, as math500.thinking.avg@8')
+  .describe('SUITE.MODE.METRIC');
+
 export const gate = z
   .strictObject({
     after: name.describe('a stage'),
     require: z
       .strictObject({
-        metric: z
-          .string()
-          // A suite's name may hold dots.
-          .regex(/^.+\.(thinking|non_thinking)\.[^.]+$/, 'SUITE.MODE.METRIC, as math500.thinking.avg@8')
-          .describe('SUITE.MODE.METRIC'),
+        metric: metricPath,
         drop_at_most: z
           .number()
           .min(0)

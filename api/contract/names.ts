@@ -16,6 +16,8 @@ export const runnerId = id('run', 'a runner id');
 export const errandId = id('err', 'an errand id');
 export const projectId = id('proj', 'a project id');
 export const keyId = id('key', 'a key id');
+export const webhookId = id('hook', 'a webhook id');
+export const deliveryId = id('dlv', 'a delivery id');
 
 /** Names of jobs, stages, suites, datasets and runners: they appear in object keys, metric paths and URLs. */
 export const name = z

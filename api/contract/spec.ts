@@ -5,8 +5,8 @@ import { distilledFaults } from './distilled.ts';
 import { pathOf } from './fault.ts';
 import type { Fault, Path } from './fault.ts';
 import { bonusFaults, coverageFaults, filterFaults, suiteFaults } from './fit-faults.ts';
-import { gate } from './gate.ts';
-import { gateFaults, repairFaults } from './gate-faults.ts';
+import { gate, metricPath } from './gate.ts';
+import { bestFaults, gateFaults, repairFaults } from './gate-faults.ts';
 import { modelShape } from './model-shape.ts';
 import { modeFaults } from './modes.ts';
 import { accelerator, checkpointId, duration, jobId, labels, name } from './names.ts';
@@ -76,6 +76,24 @@ const refuse = (faults: readonly Fault[], context: z.RefinementCtx): void => {
 const placed = (path: Path, faults: readonly Fault[]): Fault[] =>
   faults.map((fault) => ({ ...fault, path: [...path, ...fault.path] }));
 
+const checkpointPolicy = z
+  .strictObject({
+    every_steps: count.default(50),
+    keep_last: count
+      .optional()
+      .describe(
+        'of the checkpoints of steps the newest so many stay; default: all. Ends of stages stay, as does what somebody refers to',
+      ),
+    keep_best: z
+      .strictObject({ metric: metricPath })
+      .optional()
+      .describe('with keep_last: the one that is best by this stays as well'),
+  })
+  .refine(({ keep_last, keep_best }) => keep_best === undefined || keep_last !== undefined, {
+    error: 'goes with keep_last, without which every checkpoint stays',
+    path: ['keep_best'],
+  });
+
 const envelope = {
   name: name.optional(),
   seed: z.number().int().min(0).max(Number.MAX_SAFE_INTEGER).default(0),
@@ -90,7 +108,7 @@ const envelope = {
         .superRefine((suites, context) => refuse(suiteFaults(suites), context)),
     })
     .prefault({}),
-  checkpoints: z.strictObject({ every_steps: count.default(50) }).prefault({}),
+  checkpoints: checkpointPolicy.prefault({}),
   samples: z.strictObject({ per_step: z.number().int().min(0).max(1024).default(8) }).prefault({}),
   resources: z
     .strictObject({
@@ -141,6 +159,14 @@ const envelope = {
 
 const unique = (names: readonly string[]) => new Set(names).size === names.length;
 
+interface Kept {
+  readonly checkpoints: z.infer<typeof checkpointPolicy>;
+  readonly evaluate: { readonly suites: readonly Suite[] };
+}
+
+const bestIsMeasured = (spec: Kept, context: z.RefinementCtx): void =>
+  refuse(bestFaults(spec.checkpoints.keep_best?.metric, spec.evaluate.suites), context);
+
 const suiteNames: Rule<{ evaluate: { suites: { name: string }[] } }> = [
   ({ evaluate }) => unique(evaluate.suites.map((entry) => entry.name)),
   { error: 'suite names must be unique', path: ['evaluate', 'suites'] },
@@ -166,6 +192,7 @@ export const cascadeSpec = z
     path: ['stages'],
   })
   .refine(...suiteNames)
+  .superRefine(bestIsMeasured)
   .superRefine((spec, context) => {
     const stages = spec.stages.map((part, index) => ({ path: ['stages', index], part }));
     const fits = stages.flatMap(({ path, part }) =>
@@ -206,6 +233,7 @@ function distillFaults(
 export const sftSpec = z
   .strictObject({ type: z.literal('sft'), ...envelope, stage: sftStage })
   .refine(...suiteNames)
+  .superRefine(bestIsMeasured)
   .superRefine((spec, context) => {
     refuse(modeFaults(spec, [{ path: ['stage'], part: spec.stage }]), context);
   });
@@ -214,6 +242,7 @@ export const sftSpec = z
 export const distillSpec = z
   .strictObject({ type: z.literal('distill'), ...envelope, stage: distillStage })
   .refine(...suiteNames)
+  .superRefine(bestIsMeasured)
   .superRefine((spec, context) => {
     refuse(
       [
@@ -244,6 +273,7 @@ export const evaluateSpec = z
     path: ['evaluate', 'suites'],
   })
   .refine(...suiteNames)
+  .superRefine(bestIsMeasured)
   .superRefine((spec, context) => {
     refuse(modeFaults(spec, []), context);
   });

@@ -7,6 +7,7 @@ import type { Services } from '../context.ts';
 import type { ExpandedSpec } from '../contract/expand.ts';
 import { rewardModelReferences } from '../contract/expand.ts';
 import type { JobSpec, JobSpecInput } from '../contract/spec.ts';
+import { checkHeld } from './held.ts';
 import { memoryCondition } from './memory.ts';
 import { reachNeeds } from './needs.ts';
 import { reachModel } from './reach-model.ts';
@@ -36,7 +37,7 @@ export interface Continued {
   readonly over: (expanded: ExpandedSpec) => ExpandedSpec;
 }
 
-/** The job, queued. @throws ProblemError invalid_spec, insufficient_memory. */
+/** The job, queued. @throws ProblemError invalid_spec, insufficient_memory, conflict. */
 export async function insertPosted(
   tx: Database,
   { allowPrivateAddresses }: Services,
@@ -54,7 +55,7 @@ export async function insertPosted(
   });
   const known = { model: model.sizes, rewardModels: rewardModels.sizes, teachers: teachers.sizes };
   const minMemoryGb = await memoryCondition(tx, projectId, spec, known);
-  return await insertJob(tx, {
+  const row = await insertJob(tx, {
     projectId,
     spec: asPosted,
     expanded: continued === undefined ? expanded : continued.over(expanded),
@@ -62,4 +63,6 @@ export async function insertPosted(
     unmetNeeds: needs.unmet,
     ...(continued && { begins: continued.begins }),
   });
+  checkHeld(row);
+  return row;
 }

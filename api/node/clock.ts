@@ -1,30 +1,43 @@
-// The timer that calls `tick`. A tick that fails is told and tried again at the next turn; ticks never overlap.
-import type { Logger } from 'pino';
-import type { Database } from '../../db/connect.ts';
-import { tick } from '../tick.ts';
+// The timers that take the turns of clock-work.ts. A turn that fails is told and taken again; a turn never overlaps itself.
+import type { ClockServices, Turn } from '../clock-work.ts';
+import { takeTurn, turns } from '../clock-work.ts';
 
 export interface Clock {
-  /** Resolves when the last tick has ended. */
+  /** Resolves when the last turns have ended. */
   stop(): Promise<void>;
 }
 
-export function startClock(db: Database, everyMs: number, log: Logger): Clock {
-  let stopped = false;
+/** How long to wait between two turns of each pace. */
+export type Pace = Readonly<Record<Turn['pace'], number>>;
+
+export function startClock(services: Omit<ClockServices, 'signal'>, pace: Pace): Clock {
+  const stopping = new AbortController();
+  const all = turns.map((turn) =>
+    startTurns(turn, { ...services, signal: stopping.signal }, pace[turn.pace]),
+  );
+  return {
+    async stop() {
+      stopping.abort();
+      await Promise.all(all.map((one) => one.stop()));
+    },
+  };
+}
+
+function startTurns(turn: Turn, services: ClockServices, everyMs: number): Clock {
   let timer: NodeJS.Timeout | undefined;
   let running = Promise.resolve();
-  const turn = async (): Promise<void> => {
-    await tick(db, log).catch((error: unknown) => log.warn({ err: error }, 'tick failed'));
-    if (!stopped) wait();
+  const take = async (): Promise<void> => {
+    await takeTurn(turn, services);
+    if (!services.signal.aborted) wait();
   };
   const wait = (): void => {
     timer = setTimeout(() => {
-      running = turn();
+      running = take();
     }, everyMs);
   };
-  running = turn();
+  running = take();
   return {
     async stop() {
-      stopped = true;
       clearTimeout(timer);
       await running;
     },

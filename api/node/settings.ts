@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { allowsPrivateAddresses } from '../contract/outgoing.ts';
 import type { Limits, Timing } from '../limits.ts';
 import { defaultLimits, defaultTiming } from '../limits.ts';
+import { defaultKeep, type Keep } from '../retention/keep.ts';
 
 export class SettingsError extends Error {
   override readonly name = 'SettingsError';
@@ -14,6 +15,8 @@ export interface Settings {
   readonly databaseUrl: string;
   readonly storeUrl: string;
   readonly tickMs: number;
+  readonly cleanMs: number;
+  readonly keep: Keep;
   readonly logLevel: string;
   readonly timing: Partial<Timing>;
   readonly limits: Partial<Limits>;
@@ -25,6 +28,12 @@ export interface Settings {
 const ms = (otherwise: number) => z.coerce.number().int().min(1).max(86_400_000).default(otherwise);
 
 const count = (otherwise: number) => z.coerce.number().int().min(1).max(1_000_000_000).default(otherwise);
+/** Of time after which something goes; absent: never. */
+const period = z
+  .string()
+  .regex(/^[1-9][0-9]{0,4}[hd]$/, 'a whole number followed by h or d, for example "90d"')
+  .transform((text) => Number(text.slice(0, -1)) * (text.endsWith('d') ? 86_400_000 : 3_600_000))
+  .optional();
 
 const environment = z.object({
   HOST: z.string().min(1).default('127.0.0.1'),
@@ -36,6 +45,11 @@ const environment = z.object({
   MILLRACE_LEASE_MS: ms(defaultTiming.leaseMs),
   MILLRACE_HEARTBEAT_MS: ms(defaultTiming.heartbeatMs),
   MILLRACE_TICK_MS: ms(1_000),
+  MILLRACE_CLEAN_MS: ms(60_000),
+  MILLRACE_KEEP_EVENTS: period,
+  MILLRACE_KEEP_SAMPLES: period,
+  MILLRACE_KEEP_CHECKPOINTS: period,
+  MILLRACE_KEEP_LITTER: period,
   MILLRACE_DATASET_BYTES: z.coerce
     .number()
     .int()
@@ -71,6 +85,14 @@ export function readSettings(env: Readonly<Record<string, string | undefined>>):
     databaseUrl: set.DATABASE_URL,
     storeUrl: set.STORE_URL,
     tickMs: set.MILLRACE_TICK_MS,
+    cleanMs: set.MILLRACE_CLEAN_MS,
+    keep: {
+      ...defaultKeep,
+      eventsMs: set.MILLRACE_KEEP_EVENTS,
+      samplesMs: set.MILLRACE_KEEP_SAMPLES,
+      checkpointsMs: set.MILLRACE_KEEP_CHECKPOINTS,
+      litterMs: set.MILLRACE_KEEP_LITTER ?? defaultKeep.litterMs,
+    },
     logLevel: set.MILLRACE_LOG_LEVEL,
     timing: { leaseMs: set.MILLRACE_LEASE_MS, heartbeatMs: set.MILLRACE_HEARTBEAT_MS },
     limits: {

@@ -121,7 +121,7 @@ export function datasetRoutes(services: Services) {
           'conflict',
           `job ${found.usedBy} has not ended and names dataset ${id}: cancel it, or wait for its end`,
         );
-      // The row is gone: an object that stays behind is one that nothing names.
+      // At once where the store is there; else clock work does it.
       await store.delete(found.deleted.key).catch(() => undefined);
       return c.body(null, 204);
     });

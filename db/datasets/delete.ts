@@ -2,6 +2,7 @@
 import { and, eq, inArray, sql } from 'drizzle-orm';
 import type { Database } from '../connect.ts';
 import { errands } from '../errands/table.ts';
+import { doomedObjects } from '../retention/table.ts';
 import { datasets, jobs, type DatasetRow } from '../schema.ts';
 import { liveStates } from '../states.ts';
 
@@ -30,6 +31,7 @@ export async function deleteDataset(
       .limit(1);
     if (job !== undefined) return { usedBy: job.id };
     await tx.delete(datasets).where(eq(datasets.id, id));
+    await tx.insert(doomedObjects).values({ prefix: row.key });
     return { deleted: row };
   });
 }

@@ -4,7 +4,7 @@ import { allowsPrivateAddresses } from '../../api/contract/outgoing.ts';
 import { judgeAt } from './judge/ask.ts';
 import type { AskJudge } from './judge/ask.ts';
 import type { Means } from './means.ts';
-import { Outgoing } from './outgoing.ts';
+import { Outgoing } from '../../api/outgoing.ts';
 import type { ScoreAnswers } from './preference.ts';
 import { resolveSecret } from './secret.ts';
 

@@ -2,8 +2,8 @@
 // will not is said at once.
 import { setTimeout } from 'node:timers/promises';
 import { bounded } from './batched.ts';
-import type { Outgoing, OutgoingAnswer, OutgoingRequest } from './outgoing.ts';
-import { shownUrl, Unreachable } from './outgoing.ts';
+import type { Outgoing, OutgoingAnswer, OutgoingRequest } from '../../api/outgoing.ts';
+import { shownUrl, Unreachable } from '../../api/outgoing.ts';
 
 export interface Patience {
   /** After the first try. */

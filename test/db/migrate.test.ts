@@ -40,7 +40,7 @@ test('the migrations hold all that schema.ts says', async () => {
       config,
       JSON.stringify({
         dialect: 'postgresql',
-        schema: ['db/schema.ts', 'db/errands/table.ts', 'db/queue/tables.ts'].map((file) => join(root, file)),
+        schema: ['schema.ts', '*/table.ts', '*/tables.ts'].map((file) => join(root, 'db', file)),
         out: join(out, 'migrations'),
       }),
     );

@@ -5,7 +5,7 @@ import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import type { GraderOf } from '../../api/contract/grader.ts';
 import { grader as graderSchema } from '../../api/contract/grader.ts';
-import { Outgoing } from '../../runner/rewards/outgoing.ts';
+import { Outgoing } from '../../api/outgoing.ts';
 import { remoteVerifier } from '../../runner/rewards/remote.ts';
 import type { RemoteOptions } from '../../runner/rewards/remote.ts';
 import { json, useHttpService } from './http-service.ts';

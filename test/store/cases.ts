@@ -216,6 +216,25 @@ export function storeCases(make: () => Promise<StoreFixture>): void {
       expect(await keysOf(store)).toEqual(expect.arrayContaining(['prefix/two']));
     });
 
+    it('says when an object was written', async () => {
+      const before = Date.now();
+      await put('when/a', 'x');
+      const [entry] = await Array.fromAsync(store.list('when/'));
+      // A server's clock may tell whole seconds, and be a little off.
+      expect(Math.abs((entry?.modified.getTime() ?? 0) - before)).toBeLessThan(60_000);
+    });
+
+    it('names folders in the order of keys, from any of them on', async () => {
+      for (const key of ['f/a/1', 'f/a/2', 'f/a-b/1', 'f/a0/x/y', 'f/b/1', 'f/c', 'g/1']) await put(key, 'x');
+      const names = (after?: string) => Array.fromAsync(store.folders('f/', after));
+      expect(await names()).toEqual(['a-b', 'a', 'a0', 'b']);
+      expect(await names('a-b')).toEqual(['a', 'a0', 'b']);
+      expect(await names('a')).toEqual(['a0', 'b']);
+      expect(await names('a00')).toEqual(['b']);
+      expect(await names('b')).toEqual([]);
+      expect(await Array.fromAsync(store.folders('nothing/'))).toEqual([]);
+    });
+
     it('pages through more than 1,000 keys and deletes them all', async () => {
       const keys = Array.from({ length: 1_005 }, (_, i) => `many/${String(i).padStart(5, '0')}`);
       const waiting = keys.values();
@@ -224,7 +243,7 @@ export function storeCases(make: () => Promise<StoreFixture>): void {
       };
       await Promise.all(Array.from({ length: 16 }, putAll));
       const found: { key: string; size: number }[] = [];
-      for await (const entry of store.list('many/')) found.push(entry);
+      for await (const { key, size } of store.list('many/')) found.push({ key, size });
       expect(found).toEqual(keys.map((key) => ({ key, size: 10 })));
       await store.delete(keys);
       expect(await keysOf(store, 'many/')).toEqual([]);

@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 
-import { ListMultipartUploadsCommand, S3Client } from '@aws-sdk/client-s3';
+import { CreateMultipartUploadCommand, ListMultipartUploadsCommand, S3Client } from '@aws-sdk/client-s3';
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 
 import { s3Store, type S3Options } from '../../store/s3.ts';
@@ -65,6 +65,26 @@ describe.skipIf(noRgw)(`S3 ${noRgw || '(Ceph RADOS Gateway)'}`, () => {
       expect(await keysOf(one)).toEqual(['x']);
       expect(await textAt(two, 'x')).toBe('two');
       expect(await keysOf(s3Store(options()), 'p/')).toEqual(['p/1/x', 'p/10/x']);
+    });
+  });
+
+  describe('uploads that nobody completed', () => {
+    it('are listed with their age, within the prefix alone, and freed', async () => {
+      const store = s3Store(options({ prefix: 'parts' }));
+      const begin = async (Key: string) => {
+        const { endpoint, region, credentials } = options() as Required<S3Options>;
+        const client = new S3Client({ region, forcePathStyle: true, endpoint, credentials });
+        await client.send(new CreateMultipartUploadCommand({ Bucket: bucket, Key }));
+      };
+      await begin('parts/jobs/1/model');
+      await begin('other/jobs/1/model');
+      const [only, ...more] = await Array.fromAsync(store.unfinished());
+      expect([only?.key, more]).toEqual(['jobs/1/model', []]);
+      expect(Math.abs((only?.begun.getTime() ?? 0) - Date.now())).toBeLessThan(60_000);
+      await only?.abort();
+      await only?.abort(); // once more does no harm
+      expect(await Array.fromAsync(store.unfinished())).toEqual([]);
+      expect(await openUploads()).toContain('other/jobs/1/model');
     });
   });
 

@@ -1,8 +1,8 @@
 // One question to a judging model behind an OpenAI-compatible endpoint, asked until it is answered as asked or patience ends.
 import type { JudgeEndpoint } from '../../../api/contract/grader.ts';
 import { durationMs } from '../../../api/contract/names.ts';
-import type { Outgoing } from '../outgoing.ts';
-import { shownUrl, Unreachable } from '../outgoing.ts';
+import type { Outgoing } from '../../../api/outgoing.ts';
+import { shownUrl, Unreachable } from '../../../api/outgoing.ts';
 import { parseJson } from '../parse-json.ts';
 import type { Patience } from '../retries.ts';
 import { boundedUntilDown, postWithRetries, Refused } from '../retries.ts';

@@ -4,7 +4,7 @@ import type { GraderOf } from '../../../api/contract/grader.ts';
 import type { SweRow, Task } from '../../../api/contract/task.ts';
 import { judgedPart } from '../answer-part.ts';
 import { goldText } from '../gold-text.ts';
-import { Unreachable } from '../outgoing.ts';
+import { Unreachable } from '../../../api/outgoing.ts';
 import type { Reward } from '../reward.ts';
 import { invalid, scored, unscored } from '../reward.ts';
 import type { Verifier } from '../verifier.ts';

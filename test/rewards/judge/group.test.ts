@@ -11,7 +11,7 @@ import { judgeAt } from '../../../runner/rewards/judge/ask.ts';
 import { matchesOf, matchScores } from '../../../runner/rewards/judge/group.ts';
 import { judgeVerifier } from '../../../runner/rewards/judge/judge.ts';
 import { comparison } from '../../../runner/rewards/judge/verdict.ts';
-import { Outgoing } from '../../../runner/rewards/outgoing.ts';
+import { Outgoing } from '../../../api/outgoing.ts';
 import { noOutage } from '../../support/tiny-policy.ts';
 import type { Answer, Received } from '../http-service.ts';
 import { json, useHttpService } from '../http-service.ts';

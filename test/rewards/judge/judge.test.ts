@@ -5,7 +5,7 @@ import type { GraderOf } from '../../../api/contract/grader.ts';
 import { grader as graderSchema, kindsGradedBy } from '../../../api/contract/grader.ts';
 import { judgeAt } from '../../../runner/rewards/judge/ask.ts';
 import { judgePatch, judgeVerifier } from '../../../runner/rewards/judge/judge.ts';
-import { Outgoing } from '../../../runner/rewards/outgoing.ts';
+import { Outgoing } from '../../../api/outgoing.ts';
 import type { Answer, Received } from '../http-service.ts';
 import { json, useHttpService } from '../http-service.ts';
 

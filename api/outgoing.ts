@@ -1,4 +1,4 @@
-// Requests to addresses that a spec names, behind one guard: http(s) only, the host looked up once and every address that it
+// Requests to addresses that specs and webhooks name, behind one guard: http(s) only, the host looked up once and every address that it
 // has checked, the connection made to just those addresses (a second look-up could answer differently), no redirects, an
 // answer of bounded size within bounded time. It reads no proxy variables: a proxy would connect where nothing checks.
 import { lookup } from 'node:dns';
@@ -7,8 +7,8 @@ import http from 'node:http';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import https from 'node:https';
 import type { LookupFunction } from 'node:net';
-import { addressFault, hostKind } from '../../api/contract/outgoing.ts';
-import { addressKind } from '../../api/contract/address.ts';
+import { addressFault, hostKind } from './contract/outgoing.ts';
+import { addressKind } from './contract/address.ts';
 
 /** No answer that counts. The message names the address without its query, and never a secret. */
 export class Unreachable extends Error {
@@ -25,8 +25,9 @@ export interface OutgoingRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
   readonly timeoutMs: number;
-  /** Of the answer. */
+  /** Of the answer: a longer one is none, or cut there. */
   readonly maxBytes: number;
+  readonly cut?: boolean;
 }
 
 export interface OutgoingAnswer {
@@ -78,7 +79,7 @@ export class Outgoing {
     const signal = AbortSignal.timeout(request.timeoutMs);
     try {
       const response = await this.#send(target, request, signal);
-      const body = await readLimited(response, request.maxBytes);
+      const body = await readLimited(response, request);
       return { status: response.statusCode ?? 0, headers: response.headers, body };
     } catch (cause) {
       throw explained(shownUrl(url), cause as NodeJS.ErrnoException, signal, request.timeoutMs);
@@ -125,16 +126,20 @@ function guardedLookup(resolve: Resolve, allowPrivate: boolean): LookupFunction 
 const refusal = (address: string, allowPrivate: boolean): string =>
   `resolves to ${address}, which ${addressFault(addressKind(address) ?? 'forbidden', allowPrivate)}`;
 
-async function readLimited(response: IncomingMessage, maxBytes: number): Promise<string> {
+async function readLimited(
+  response: IncomingMessage,
+  { maxBytes, cut = false }: Pick<OutgoingRequest, 'maxBytes' | 'cut'>,
+): Promise<string> {
   const parts: Buffer[] = [];
   let bytes = 0;
   for await (const part of response as AsyncIterable<Buffer>) {
     bytes += part.length;
     // Leaving the loop destroys the response and its connection.
-    if (bytes > maxBytes) throw new AnswerTooLong(`its answer is longer than ${maxBytes} bytes`);
+    if (bytes > maxBytes && !cut) throw new AnswerTooLong(`its answer is longer than ${maxBytes} bytes`);
     parts.push(part);
+    if (bytes > maxBytes) break;
   }
-  return Buffer.concat(parts).toString('utf8');
+  return Buffer.concat(parts).subarray(0, maxBytes).toString('utf8');
 }
 
 class AnswerTooLong extends Error {

@@ -6,10 +6,10 @@ import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { Unreachable } from '../../runner/rewards/outgoing.ts';
-import { Outgoing } from '../../runner/rewards/outgoing.ts';
+import type { Unreachable } from '../../api/outgoing.ts';
+import { Outgoing } from '../../api/outgoing.ts';
 import { tempDir } from '../support/temp-dir.ts';
-import { json, useHttpService } from './http-service.ts';
+import { json, useHttpService } from '../rewards/http-service.ts';
 
 const service = useHttpService();
 const request = { headers: { 'x-mark': 'a' }, body: '{"a":1}', timeoutMs: 5_000, maxBytes: 1_000 };

@@ -1,0 +1,43 @@
+// All that must happen because time has passed, as turns that any process may take, at any time, twice. Each has its own timer on
+// Node, so that a slow receiver or a large clean-up keeps no lease from running out; a cron trigger takes them all.
+import type { Services } from './context.ts';
+import type { Outgoing } from './outgoing.ts';
+import { clean } from './retention/clean.ts';
+import type { Keep } from './retention/keep.ts';
+import { tick } from './tick.ts';
+import { deliverDue, deliveryTimeoutMs } from './webhooks/deliver.ts';
+
+export interface ClockServices extends Pick<Services, 'db' | 'store' | 'log' | 'now'> {
+  readonly outgoing: Outgoing;
+  readonly keep: Keep;
+  /** Aborted: a turn begins nothing new, and returns. */
+  readonly signal: AbortSignal;
+}
+
+export interface Turn {
+  readonly name: string;
+  /** quick: about once a second; slow: about once a minute. */
+  readonly pace: 'quick' | 'slow';
+  readonly take: (services: ClockServices) => Promise<unknown>;
+}
+
+export const turns: readonly Turn[] = [
+  { name: 'leases', pace: 'quick', take: ({ db, log }) => tick(db, log) },
+  {
+    name: 'deliveries',
+    pace: 'quick',
+    take: ({ signal, ...services }) => deliverDue({ ...services, timeoutMs: deliveryTimeoutMs }, { signal }),
+  },
+  { name: 'cleaning', pace: 'slow', take: clean },
+];
+
+/** Every turn once, for a cron trigger. One that fails is told and keeps no other from its turn. */
+export async function takeTurns(services: ClockServices): Promise<void> {
+  await Promise.all(turns.map((turn) => takeTurn(turn, services)));
+}
+
+export async function takeTurn({ name, take }: Turn, services: ClockServices): Promise<void> {
+  await take(services).catch((error: unknown) =>
+    services.log.warn({ err: error, turn: name }, 'clock work failed'),
+  );
+}

@@ -1,0 +1,38 @@
+// Objects whose rows are gone: removed from the store, so many a turn.
+import { claimDoomed, committedBelow, forgetDoomed, goOnWithDoomed } from '../../db/retention/doomed.ts';
+import type { Doomed } from '../../db/retention/doomed.ts';
+import type { ClockServices } from '../clock-work.ts';
+
+const prefixesOfTurn = 50;
+const objectsOfPrefix = 1_000;
+
+type Needs = Pick<ClockServices, 'db' | 'store' | 'signal'>;
+
+/** How many objects were named to the store to be deleted. */
+export async function removeDoomed(services: Needs): Promise<number> {
+  let removed = 0;
+  for (const doomed of await claimDoomed(services.db, prefixesOfTurn)) {
+    if (services.signal.aborted) return removed;
+    removed += await removeOne(services, doomed);
+  }
+  return removed;
+}
+
+async function removeOne({ db, store }: Needs, { id, prefix }: Doomed): Promise<number> {
+  const keys = prefix.endsWith('/') ? await someBelow({ db, store }, prefix) : [prefix];
+  await store.delete(keys);
+  await (keys.length < objectsOfPrefix ? forgetDoomed(db, id) : goOnWithDoomed(db, id));
+  return keys.length;
+}
+
+async function someBelow({ db, store }: Pick<Needs, 'db' | 'store'>, prefix: string): Promise<string[]> {
+  const job = /^jobs\/([^/]+)\//.exec(prefix)?.[1];
+  const committed = job === undefined ? [] : await committedBelow(db, job, prefix);
+  const keys: string[] = [];
+  for await (const { key } of store.list(prefix)) {
+    if (committed.some((one) => key.startsWith(one))) continue;
+    keys.push(key);
+    if (keys.length === objectsOfPrefix) break;
+  }
+  return keys;
+}

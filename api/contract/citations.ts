@@ -139,6 +139,7 @@ export const envelopeCitations: Citations = {
   '/evaluate': ours,
   '/stages': 'none in an evaluation',
   '/gates': `${ours}: none`,
+  '/gates/*/require/confidence': ours,
   '/checkpoints': ours,
   '/samples': ours,
   '/resources': ours,

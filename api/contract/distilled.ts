@@ -160,7 +160,7 @@ function teacherFault(
     const stage = teacher.slice('stage:'.length);
     return names.includes(stage)
       ? undefined
-      : `no stage that runs before this one is named ${stage}: ${names.join(', ')}`;
+      : `no stage that runs before this one is named ${stage}: ${names.join(', ')}; the model before the first stage is named as a checkpoint or a uri`;
   }
   const measured = [...new Set(suites.map((suite) => suite.domain ?? suite.name))];
   return measured.includes(domain)

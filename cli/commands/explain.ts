@@ -15,7 +15,7 @@ export const explainCommand: Command = {
   summary: 'say what a job spec means: defaults, lengths, memory, runners that could hold it',
   details:
     'Works without a service; with one, checkpoints are looked up and runners are named. Nothing is posted or uploaded.\n' +
-    'Ends with 1 where the service would refuse the spec.',
+    'Ends with 1 where the spec cannot be right; what only the service knows is looked at when the job is posted.',
   arguments: [{ name: 'FILE', help: 'a job spec, JSON' }],
   flags: { ...dataDirFlag, json: { type: 'boolean', help: 'print it as JSON' } },
   async run(given, interrupt) {

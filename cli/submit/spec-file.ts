@@ -81,7 +81,7 @@ function withAbsoluteDirectories(posted: unknown, specPath: string): unknown {
   ];
   for (const { holder, pointer, what } of places) {
     const uri = field(holder, 'uri');
-    if (typeof uri !== 'string' || /^([a-z][a-z0-9+.-]*:|\/)/i.test(uri)) continue;
+    if (typeof uri !== 'string' || uri === '' || /^([a-z][a-z0-9+.-]*:|\/)/i.test(uri)) continue;
     const directory = resolve(dirname(specPath), uri);
     if (!existsSync(directory))
       throw new UserError(

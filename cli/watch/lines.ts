@@ -26,15 +26,15 @@ export function stepLine({ name, step, steps, ...stage }: StageView): string {
   return [`${name}: step ${step}/${steps}`, ...measures(stage)].join(', ');
 }
 
-function measures({
-  reward,
-  loss,
-  tokensPerSecond,
-  secondsLeft,
-}: Pick<StageView, 'reward' | 'loss' | 'tokensPerSecond' | 'secondsLeft'>): string[] {
+type Measures = Pick<StageView, 'reward' | 'loss' | 'kl' | 'tokensPerSecond' | 'secondsLeft'>;
+
+function measures({ reward, loss, kl, tokensPerSecond, secondsLeft }: Measures): string[] {
+  // Without rewards a KL is that to teachers, which is what such a stage brings down; its loss says nothing.
+  const distance = reward === null ? kl : null;
   return [
     ...(reward === null ? [] : [`reward ${reward.toFixed(3)}`]),
-    ...(loss === null ? [] : [`loss ${loss.toFixed(4)}`]),
+    ...(distance === null ? [] : [`kl ${distance.toFixed(4)}`]),
+    ...(loss === null || distance !== null ? [] : [`loss ${loss.toFixed(4)}`]),
     ...(tokensPerSecond === null ? [] : [`${rate(tokensPerSecond)} tokens/s`]),
     ...(secondsLeft === null ? [] : [`${clock(secondsLeft)} left`]),
   ];

@@ -11,6 +11,8 @@ export interface StageView {
   readonly step: number;
   readonly reward: number | null;
   readonly loss: number | null;
+  /** To teachers, or to a reference model. */
+  readonly kl: number | null;
   readonly tokensPerSecond: number | null;
   /** Until the stage's last step, at its mean pace; null before the second step. */
   readonly secondsLeft: number | null;
@@ -74,6 +76,7 @@ const newStage = (name: string, number: number, steps: number): StageView => ({
   step: 0,
   reward: null,
   loss: null,
+  kl: null,
   tokensPerSecond: null,
   secondsLeft: null,
   pace: null,
@@ -94,6 +97,7 @@ function withStep(
     step,
     reward: metrics['reward'] ?? null,
     loss: metrics['loss'] ?? null,
+    kl: metrics['kl'] ?? null,
     tokensPerSecond: metrics['tokens_per_s'] ?? null,
     secondsLeft: taken === 0 ? null : ((at - pace.at) / 1000 / taken) * Math.max(0, current.steps - step),
     pace,

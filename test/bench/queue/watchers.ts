@@ -23,7 +23,7 @@ export async function watcherBench(
   const api = await startBenchApi(server);
   const client = createClient({ url: api.url, key: key.secret });
   const { runner } = await client.runner.register({ ...bare, name: 'watched' });
-  const fences = [];
+  const fences: { runner: string; job: string; attempt: number }[] = [];
   for (let n = 0; n < watchedJobs; n++) {
     await insertJob(db, { projectId, spec, expanded });
     const { claim } = await client.runner.claim({ runner });

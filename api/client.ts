@@ -44,19 +44,14 @@ export function createClient(options: ClientOptions) {
   const call = caller(options);
   const get = <T extends z.ZodType>(schema: T, path: string, query?: Query) =>
     call(schema, { method: 'GET', path, ...(query && { query }), repeatable: true });
-  const created = ({ idempotencyKey }: Creating) => ({
-    'idempotency-key': idempotencyKey ?? crypto.randomUUID(),
-  });
+  const createJob = (path: string, json: unknown, { idempotencyKey }: Creating) => {
+    const headers = { 'idempotency-key': idempotencyKey ?? crypto.randomUUID() };
+    return call(jobDetail, { method: 'POST', path, json, headers, repeatable: true });
+  };
 
   return {
     createJob: (spec: JobSpecInput | PresetSpecInput, creating: Creating = {}) =>
-      call(jobDetail, {
-        method: 'POST',
-        path: '/v1/jobs',
-        json: spec,
-        headers: created(creating),
-        repeatable: true,
-      }),
+      createJob('/v1/jobs', spec, creating),
     jobs: (query?: Query) => get(page(job), '/v1/jobs', query),
     job: (id: string) => get(jobDetail, `/v1/jobs/${encodeURIComponent(id)}`),
     cancelJob: (id: string) =>
@@ -66,20 +61,9 @@ export function createClient(options: ClientOptions) {
     resumeJob: (id: string) =>
       call(job, { method: 'POST', path: `/v1/jobs/${encodeURIComponent(id)}/resume`, repeatable: true }),
     retryJob: (id: string, creating: Creating = {}) =>
-      call(jobDetail, {
-        method: 'POST',
-        path: `/v1/jobs/${encodeURIComponent(id)}/retry`,
-        headers: created(creating),
-        repeatable: true,
-      }),
+      createJob(`/v1/jobs/${encodeURIComponent(id)}/retry`, undefined, creating),
     forkJob: (id: string, fork: ForkRequest, creating: Creating = {}) =>
-      call(jobDetail, {
-        method: 'POST',
-        path: `/v1/jobs/${encodeURIComponent(id)}/fork`,
-        json: fork,
-        headers: created(creating),
-        repeatable: true,
-      }),
+      createJob(`/v1/jobs/${encodeURIComponent(id)}/fork`, fork, creating),
 
     /** Every event after `after` (0: from the beginning), live, until the job's last one; reconnects by itself. */
     events: (id: string, follow: { after?: number; signal?: AbortSignal } = {}) =>

@@ -31,7 +31,7 @@ export async function lockFreeJob(
         cross join lateral (
           select id, ordering_key from jobs
           where project_id = ${projectId} and requirements = present.requirements and ${claimable}
-          order by ordering_key limit ${width}
+          order by ordering_key limit ${sql.raw(String(width))}
         ) as job
         where ${fits(runner)}
       )

@@ -3,6 +3,6 @@ import { defineConfig } from 'drizzle-kit';
 
 export default defineConfig({
   dialect: 'postgresql',
-  schema: ['./db/schema.ts', './db/errands/table.ts', './db/audit/table.ts'],
+  schema: ['./db/schema.ts', './db/keys/table.ts', './db/errands/table.ts', './db/audit/table.ts'],
   out: './db/migrations',
 });

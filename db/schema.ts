@@ -1,4 +1,5 @@
-// Every table but those of errands (errands/table.ts) and of the audit trail (audit/table.ts). Shapes that cross the wire come from api/contract; this file says how they are kept.
+// Every table but those of keys, errands and the audit trail, which lie in table.ts of their folders. Shapes that cross the
+// wire come from api/contract; this file says how they are kept.
 // Owned rows carry project_id. State, events and their numbers are guarded by triggers (state-guard.ts).
 import { sql } from 'drizzle-orm';
 import {
@@ -22,7 +23,6 @@ import type { EvaluationCell, EventBody } from '../api/contract/event.ts';
 import type { MetricPoint } from '../api/contract/results.ts';
 import type { ExpandedSpec } from '../api/contract/expand.ts';
 import type { CodeLanguage, Grader } from '../api/contract/grader.ts';
-import type { Scope } from '../api/contract/keys.ts';
 import type { FailureReason, JobState, Progress } from '../api/contract/job.ts';
 import type { Accelerator } from '../api/contract/names.ts';
 import type { SampleIndex } from '../api/contract/results.ts';
@@ -56,22 +56,6 @@ export const ownedBy = () =>
   text('project_id')
     .notNull()
     .references(() => projects.id);
-
-/** The key itself is never kept: `hash` is its SHA-256 in hex, `prefix` its first characters, null for keys made before there was one. */
-export const apiKeys = pgTable('api_keys', {
-  id: text('id').primaryKey(),
-  projectId: ownedBy(),
-  name: text('name').notNull(),
-  hash: text('hash').notNull().unique(),
-  scopes: text('scopes').array().$type<Scope[]>().notNull(),
-  prefix: text('prefix'),
-  createdAt: createdAt(),
-  expiresAt: time('expires_at'),
-  revokedAt: time('revoked_at'),
-  lastUsedAt: time('last_used_at'),
-  /** The key that a rotation put in its place; this one is valid until `expires_at`. */
-  replacedBy: text('replaced_by'),
-});
 
 /** The first answer to each Idempotency-Key; `status` and `response` are null only inside the transaction that works it out. */
 export const idempotencyKeys = pgTable(
@@ -385,7 +369,6 @@ export const checkpoints = pgTable(
 );
 
 export type ProjectRow = typeof projects.$inferSelect;
-export type KeyRow = typeof apiKeys.$inferSelect;
 export type JobRow = typeof jobs.$inferSelect;
 export type EventRow = typeof events.$inferSelect;
 export type MetricRow = typeof metrics.$inferSelect;

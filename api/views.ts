@@ -1,13 +1,13 @@
 // From rows to what crosses the wire. Only renaming: whatever is computed is computed in a statement.
 import type { AuditRow } from '../db/audit/table.ts';
 import type { ErrandSummaryRow } from '../db/errands/get.ts';
+import type { KeyRow } from '../db/keys/table.ts';
 import type {
   CheckpointRow,
   DatasetRow,
   EvaluationRow,
   EventRow,
   JobRow,
-  KeyRow,
   MetricRow,
   ProjectRow,
   RunnerRow,

@@ -7,7 +7,7 @@ import type { Database } from './connect.ts';
 import { newId } from './ids.ts';
 import { isUseStale } from './keys/use.ts';
 import { isValid } from './keys/valid.ts';
-import { apiKeys, type KeyRow } from './schema.ts';
+import { apiKeys, type KeyRow } from './keys/table.ts';
 
 export interface NewKey {
   projectId: string;

@@ -23,7 +23,6 @@ import type { EvaluationCell, EventBody } from '../api/contract/event.ts';
 import type { MetricPoint } from '../api/contract/results.ts';
 import type { ExpandedSpec } from '../api/contract/expand.ts';
 import type { CodeLanguage, Grader } from '../api/contract/grader.ts';
-import type { Scope } from '../api/contract/keys.ts';
 import type { FailureReason, JobState, Progress } from '../api/contract/job.ts';
 import type { Accelerator } from '../api/contract/names.ts';
 import type { SampleIndex } from '../api/contract/results.ts';
@@ -60,22 +59,6 @@ export const ownedBy = () =>
   text('project_id')
     .notNull()
     .references(() => projects.id);
-
-/** The key itself is never kept: `hash` is its SHA-256 in hex, `prefix` its first characters, null for keys made before there was one. */
-export const apiKeys = pgTable('api_keys', {
-  id: text('id').primaryKey(),
-  projectId: ownedBy(),
-  name: text('name').notNull(),
-  hash: text('hash').notNull().unique(),
-  scopes: text('scopes').array().$type<Scope[]>().notNull(),
-  prefix: text('prefix'),
-  createdAt: createdAt(),
-  expiresAt: time('expires_at'),
-  revokedAt: time('revoked_at'),
-  lastUsedAt: time('last_used_at'),
-  /** The key that a rotation put in its place; this one is valid until `expires_at`. */
-  replacedBy: text('replaced_by'),
-});
 
 /** The first answer to each Idempotency-Key; `status` and `response` are null only inside the transaction that works it out. */
 export const idempotencyKeys = pgTable(
@@ -417,7 +400,6 @@ export const checkpoints = pgTable(
 );
 
 export type ProjectRow = typeof projects.$inferSelect;
-export type KeyRow = typeof apiKeys.$inferSelect;
 export type JobRow = typeof jobs.$inferSelect;
 export type EventRow = typeof events.$inferSelect;
 export type MetricRow = typeof metrics.$inferSelect;

@@ -1,6 +1,6 @@
 // What a key may do to keys: none gives more than it has, no scope and no day. So whoever holds a key that is limited, also
 // one that was rotated and is in its grace, cannot make or take one that is not.
-import type { KeyRow } from '../../db/schema.ts';
+import type { KeyRow } from '../../db/keys/table.ts';
 import type { Scope } from '../contract/keys.ts';
 import type { Caller } from '../middleware/auth.ts';
 import { ProblemError } from '../problem.ts';

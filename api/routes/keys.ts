@@ -6,7 +6,7 @@ import { createKey } from '../../db/keys.ts';
 import { getKey, listKeys } from '../../db/keys/list.ts';
 import { revokeKey } from '../../db/keys/revoke.ts';
 import { rotateKey } from '../../db/keys/rotate.ts';
-import type { KeyRow } from '../../db/schema.ts';
+import type { KeyRow } from '../../db/keys/table.ts';
 import type { Env, Services } from '../context.ts';
 import type { KeyRequest } from '../contract/keys.ts';
 import { key, keyRequest, keyWithSecret, projectReference, rotateRequest } from '../contract/keys.ts';

@@ -2,7 +2,7 @@
 import { and, eq } from 'drizzle-orm';
 import type { Database } from '../connect.ts';
 import { pageWindow, toPage, type PageOf, type PageQuery } from '../page.ts';
-import { apiKeys, type KeyRow } from '../schema.ts';
+import { apiKeys, type KeyRow } from './table.ts';
 import { isValid } from './valid.ts';
 
 /** Newest first, revoked ones with the others. */

@@ -3,7 +3,8 @@
 import { and, arrayContains, eq, isNull, not, or, sql } from 'drizzle-orm';
 import { alias } from 'drizzle-orm/pg-core';
 import type { Database } from '../connect.ts';
-import { apiKeys, projects } from '../schema.ts';
+import { projects } from '../schema.ts';
+import { apiKeys } from './table.ts';
 import { isValid } from './valid.ts';
 
 export type Revocation = 'revoked' | 'was_revoked' | 'last_admin';

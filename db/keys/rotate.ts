@@ -3,7 +3,7 @@
 import { and, eq, isNull, sql } from 'drizzle-orm';
 import type { Database } from '../connect.ts';
 import { createKey, type CreatedKey } from '../keys.ts';
-import { apiKeys } from '../schema.ts';
+import { apiKeys } from './table.ts';
 import { isValid } from './valid.ts';
 
 /** undefined if the project has no such key that is valid and has no successor yet. */

@@ -1,7 +1,7 @@
 // When a key was last used: to the minute, so that a busy key costs one write a minute and not one a request.
 import { and, eq, sql } from 'drizzle-orm';
 import type { Database } from '../connect.ts';
-import { apiKeys } from '../schema.ts';
+import { apiKeys } from './table.ts';
 
 /** Whether the time that the row names is too old to stand. */
 export const isUseStale = () =>

@@ -6,7 +6,7 @@ import type { Client } from '../../api/client.ts';
 import type { Scope } from '../../api/contract/keys.ts';
 import type { Problem } from '../../api/contract/problem.ts';
 import { createKey } from '../../db/keys.ts';
-import { apiKeys } from '../../db/schema.ts';
+import { apiKeys } from '../../db/keys/table.ts';
 import { registerDatasets, spec, useApi } from './support.ts';
 
 const api = useApi({ timing: { pollMs: 5, keepAliveMs: 20 } });

@@ -9,7 +9,7 @@ import { getKey, isKeyValid } from '../../db/keys/list.ts';
 import { revokeKey } from '../../db/keys/revoke.ts';
 import { rotateKey } from '../../db/keys/rotate.ts';
 import { noteUse } from '../../db/keys/use.ts';
-import { apiKeys } from '../../db/schema.ts';
+import { apiKeys } from '../../db/keys/table.ts';
 import { useDatabase } from '../support/postgres.ts';
 import { insertProject, upTo } from './support.ts';
 

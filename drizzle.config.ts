@@ -3,6 +3,12 @@ import { defineConfig } from 'drizzle-kit';
 
 export default defineConfig({
   dialect: 'postgresql',
-  schema: ['./db/schema.ts', './db/errands/table.ts', './db/webhooks/table.ts', './db/retention/table.ts'],
+  schema: [
+    './db/schema.ts',
+    './db/errands/table.ts',
+    './db/serving/table.ts',
+    './db/webhooks/table.ts',
+    './db/retention/table.ts',
+  ],
   out: './db/migrations',
 });

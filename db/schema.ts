@@ -1,4 +1,4 @@
-// Every table but those of errands, webhooks and retention (…/table.ts). Shapes that cross the wire come from api/contract; this file says how they are kept.
+// Every table but those of errands, serving runners, webhooks and retention (…/table.ts). Shapes that cross the wire come from api/contract; this file says how they are kept.
 // Owned rows carry project_id. State, events and their numbers are guarded by triggers (state-guard.ts).
 import { sql } from 'drizzle-orm';
 import {
@@ -116,27 +116,6 @@ export const runners = pgTable(
     lastSeenAt: time('last_seen_at').notNull().defaultNow(),
   },
   (table) => [unique('runners_name').on(table.projectId, table.name)],
-);
-
-/**
- * Runners that serve a model now. The secret is kept as it is: the API sends it with every request to `url`. Rows of runners
- * that are gone are deleted a day later.
- */
-export const servingRunners = pgTable(
-  'serving_runners',
-  {
-    id: text('id').primaryKey(),
-    projectId: ownedBy(),
-    name: text('name').notNull(),
-    checkpointId: text('checkpoint_id'),
-    model: text('model'),
-    url: text('url').notNull(),
-    secret: text('secret').notNull(),
-    version: text('version').notNull(),
-    registeredAt: time('registered_at').notNull().defaultNow(),
-    lastSeenAt: time('last_seen_at').notNull().defaultNow(),
-  },
-  (table) => [index('serving_runners_list').on(table.projectId, table.id)],
 );
 
 /** Order of arrival, the lower part of a job's ordering key. */
@@ -403,4 +382,3 @@ export type SampleRow = typeof samples.$inferSelect;
 export type CheckpointRow = typeof checkpoints.$inferSelect;
 export type DatasetRow = typeof datasets.$inferSelect;
 export type RunnerRow = typeof runners.$inferSelect;
-export type ServingRunnerRow = typeof servingRunners.$inferSelect;

@@ -4,7 +4,8 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import type { Problem } from '../../api/contract/problem.ts';
 import { removeDoomed } from '../../api/retention/doomed.ts';
 import { doomedObjects } from '../../db/retention/table.ts';
-import { checkpoints, jobs, servingRunners } from '../../db/schema.ts';
+import { checkpoints, jobs } from '../../db/schema.ts';
+import { servingRunners } from '../../db/serving/table.ts';
 import { spec, useApi } from './support.ts';
 import { clockOf, commitAt, keysIn, runningJob, succeed } from './retention-support.ts';
 

@@ -42,7 +42,7 @@ test('the migrations hold all that schema.ts says', async () => {
         dialect: 'postgresql',
         schema: [
           'db/schema.ts',
-          ...['errands', 'webhooks', 'retention'].map((part) => `db/${part}/table.ts`),
+          ...['errands', 'serving', 'webhooks', 'retention'].map((part) => `db/${part}/table.ts`),
         ].map((file) => join(root, file)),
         out: join(out, 'migrations'),
       }),

@@ -1,6 +1,7 @@
 // The typed client of the service, for the CLI, the runner, the dashboard and the tests. It knows the contract and
 // HTTP, nothing else, and checks every answer against the contract before anybody works with it.
 import type { z } from 'zod';
+import { checkpointCalls } from './client/checkpoint-calls.ts';
 import { ApiError, UnreachableError } from './client/errors.ts';
 import { datasetCalls } from './client/dataset-calls.ts';
 import { followEvents } from './client/follow.ts';
@@ -12,7 +13,6 @@ import { send } from './client/request.ts';
 import { runnerCalls } from './client/runner-calls.ts';
 import { verifyWebhook, WebhookError } from './client/verify-webhook.ts';
 import { webhookCalls } from './client/webhook-calls.ts';
-import { checkpoint } from './contract/checkpoint.ts';
 import { jobEvent } from './contract/event.ts';
 import { job, jobDetail } from './contract/job.ts';
 import type { ForkRequest } from './contract/job.ts';
@@ -58,6 +58,14 @@ export function createClient(options: ClientOptions) {
       call(job, { method: 'POST', path: `/v1/jobs/${encodeURIComponent(id)}/cancel`, repeatable: true }),
     pauseJob: (id: string) =>
       call(job, { method: 'POST', path: `/v1/jobs/${encodeURIComponent(id)}/pause`, repeatable: true }),
+    /** Of a job that has ended. Not repeated: after an answer that was lost the next one would be that there is none. */
+    deleteJob: async (id: string): Promise<void> => {
+      await send(options, {
+        method: 'DELETE',
+        path: `/v1/jobs/${encodeURIComponent(id)}`,
+        repeatable: false,
+      });
+    },
     resumeJob: (id: string) =>
       call(job, { method: 'POST', path: `/v1/jobs/${encodeURIComponent(id)}/resume`, repeatable: true }),
     retryJob: (id: string, creating: Creating = {}) =>
@@ -87,47 +95,7 @@ export function createClient(options: ClientOptions) {
         })
       ).text(),
 
-    checkpoints: (jobId: string, query?: Query) =>
-      get(page(checkpoint), `/v1/jobs/${encodeURIComponent(jobId)}/checkpoints`, query),
-    checkpoint: (id: string) => get(checkpoint, `/v1/checkpoints/${encodeURIComponent(id)}`),
-    /** The bytes of a file, as a stream. Names are those of the checkpoint's `files`, or manifest.json. */
-    checkpointFile: (id: string, name: string, signal?: AbortSignal) =>
-      send(options, {
-        method: 'GET',
-        path: `/v1/checkpoints/${encodeURIComponent(id)}/files/${encodeURIComponent(name)}`,
-        repeatable: true,
-        timeoutMs: null,
-        signal,
-      }),
-
-    pinCheckpoint: (id: string) =>
-      call(checkpoint, {
-        method: 'POST',
-        path: `/v1/checkpoints/${encodeURIComponent(id)}/pin`,
-        repeatable: true,
-      }),
-    unpinCheckpoint: (id: string) =>
-      call(checkpoint, {
-        method: 'DELETE',
-        path: `/v1/checkpoints/${encodeURIComponent(id)}/pin`,
-        repeatable: true,
-      }),
-    /** Not repeated, as with datasets. */
-    deleteCheckpoint: async (id: string): Promise<void> => {
-      await send(options, {
-        method: 'DELETE',
-        path: `/v1/checkpoints/${encodeURIComponent(id)}`,
-        repeatable: false,
-      });
-    },
-    deleteJob: async (id: string): Promise<void> => {
-      await send(options, {
-        method: 'DELETE',
-        path: `/v1/jobs/${encodeURIComponent(id)}`,
-        repeatable: false,
-      });
-    },
-
+    ...checkpointCalls(options, call),
     ...datasetCalls(options, call),
     ...graderCalls(call),
     ...modelCalls(options, call),

@@ -117,27 +117,6 @@ export const runners = pgTable(
   (table) => [unique('runners_name').on(table.projectId, table.name)],
 );
 
-/**
- * Runners that serve a model now. The secret is kept as it is: the API sends it with every request to `url`. Rows of runners
- * that are gone are deleted a day later.
- */
-export const servingRunners = pgTable(
-  'serving_runners',
-  {
-    id: text('id').primaryKey(),
-    projectId: ownedBy(),
-    name: text('name').notNull(),
-    checkpointId: text('checkpoint_id'),
-    model: text('model'),
-    url: text('url').notNull(),
-    secret: text('secret').notNull(),
-    version: text('version').notNull(),
-    registeredAt: time('registered_at').notNull().defaultNow(),
-    lastSeenAt: time('last_seen_at').notNull().defaultNow(),
-  },
-  (table) => [index('serving_runners_list').on(table.projectId, table.id)],
-);
-
 /** Read by versions before decision 0022 alone; to be dropped by the one after it. */
 export const jobArrival = pgSequence('job_arrival');
 
@@ -408,4 +387,3 @@ export type SampleRow = typeof samples.$inferSelect;
 export type CheckpointRow = typeof checkpoints.$inferSelect;
 export type DatasetRow = typeof datasets.$inferSelect;
 export type RunnerRow = typeof runners.$inferSelect;
-export type ServingRunnerRow = typeof servingRunners.$inferSelect;

@@ -3,7 +3,7 @@ import { and, desc, eq, or, sql } from 'drizzle-orm';
 import type { ServeRequest } from '../api/contract/serving.ts';
 import type { Database } from './connect.ts';
 import { newId } from './ids.ts';
-import { servingRunners, type ServingRunnerRow } from './schema.ts';
+import { servingRunners, type ServingRunnerRow } from './serving/table.ts';
 
 /** Registrations of runners that have been gone for a day, of all projects. */
 export async function forgetGone(db: Database): Promise<void> {

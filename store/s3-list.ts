@@ -6,18 +6,52 @@ import {
   type S3Client,
 } from '@aws-sdk/client-s3';
 
-import { isAfter, keyProblem } from './keys.ts';
+import type { StoreError } from './error.ts';
+import { checkPrefix, isAfter, keyProblem } from './keys.ts';
 import { statusOf } from './s3-error.ts';
-import type { ObjectEntry, UnfinishedUpload } from './store.ts';
+import type { ObjectEntry, ObjectStore, UnfinishedUpload } from './store.ts';
 
-export interface Place {
+interface Place {
   readonly client: S3Client;
   readonly bucket: string;
   /** Empty, or the store's prefix with its slash. */
   readonly base: string;
 }
 
-export async function* listObjects(
+export interface Listed extends Place {
+  /** The store's place, for messages. */
+  readonly store: string;
+  readonly toStoreError: (operation: string, key: string) => (cause: unknown) => StoreError;
+}
+
+/** What of a store only lists; whatever it throws leaves as a StoreError. */
+export function listing(listed: Listed): Pick<ObjectStore, 'list' | 'folders' | 'unfinished'> {
+  const { store, toStoreError } = listed;
+  async function* boundary<T>(prefix: string, found: AsyncIterable<T>): AsyncGenerator<T, void, undefined> {
+    checkPrefix(store, prefix);
+    try {
+      yield* found;
+    } catch (cause) {
+      throw toStoreError('list', prefix)(cause);
+    }
+  }
+  return {
+    list: (prefix) => boundary(prefix, listObjects(listed, prefix)),
+    folders: (prefix, after) => boundary(prefix, listFolders(listed, prefix, after)),
+    async *unfinished() {
+      for await (const one of boundary('', listUnfinished(listed)))
+        yield {
+          ...one,
+          abort: () =>
+            one.abort().catch((cause: unknown) => {
+              throw toStoreError('abort', one.key)(cause);
+            }),
+        };
+    },
+  };
+}
+
+async function* listObjects(
   { client, bucket, base }: Place,
   prefix: string,
 ): AsyncGenerator<ObjectEntry, void, undefined> {
@@ -32,7 +66,7 @@ export async function* listObjects(
     }
 }
 
-export async function* listFolders(
+async function* listFolders(
   { client, bucket, base }: Place,
   prefix: string,
   after: string | undefined,
@@ -48,7 +82,7 @@ export async function* listFolders(
     }
 }
 
-export async function* listUnfinished({
+async function* listUnfinished({
   client,
   bucket,
   base,

@@ -14,11 +14,11 @@ import type { Readable } from 'node:stream';
 import { measureBody } from './body.ts';
 import { checkRange, download } from './download.ts';
 import { StoreProblem } from './error.ts';
-import { checkKey, checkPrefix } from './keys.ts';
+import { checkKey } from './keys.ts';
 import { s3Error, statusOf } from './s3-error.ts';
-import { listFolders, listObjects, listUnfinished } from './s3-list.ts';
+import { listing } from './s3-list.ts';
 import { uploadObject } from './s3-upload.ts';
-import type { ByteRange, ObjectEntry, ObjectStore, UnfinishedUpload } from './store.ts';
+import type { ByteRange, ObjectStore } from './store.ts';
 
 export interface S3Options {
   readonly bucket: string;
@@ -102,30 +102,7 @@ export function s3Store(options: S3Options): ObjectStore {
         }
       });
     },
-    async *list(keyPrefix): AsyncGenerator<ObjectEntry, void, undefined> {
-      checkPrefix(store, keyPrefix);
-      try {
-        yield* listObjects({ client, bucket, base }, keyPrefix);
-      } catch (cause) {
-        throw toStoreError('list', keyPrefix)(cause);
-      }
-    },
-    async *folders(keyPrefix, after): AsyncGenerator<string, void, undefined> {
-      checkPrefix(store, keyPrefix);
-      try {
-        yield* listFolders({ client, bucket, base }, keyPrefix, after);
-      } catch (cause) {
-        throw toStoreError('list', keyPrefix)(cause);
-      }
-    },
-    async *unfinished(): AsyncGenerator<UnfinishedUpload, void, undefined> {
-      try {
-        for await (const one of listUnfinished({ client, bucket, base }))
-          yield { ...one, abort: () => boundary('abort', one.key, one.abort) };
-      } catch (cause) {
-        throw toStoreError('list', '')(cause);
-      }
-    },
+    ...listing({ client, bucket, base, store, toStoreError }),
     async delete(keys) {
       const all = typeof keys === 'string' ? [keys] : keys;
       for (const key of all) checkKey(store, 'delete', key);

@@ -1,6 +1,6 @@
 // A request handed to a runner that serves. The runner's address and answer are foreign: the secret goes to that address
 // only, redirects are not followed, and of what comes back nothing is passed on but chunks and errors of the known form.
-import type { ServingRunnerRow } from '../../db/schema.ts';
+import type { ServingRunnerRow } from '../../db/serving/table.ts';
 import { readEventStream } from '../client/event-stream.ts';
 import type { ChatChunk, ChatRequest } from '../contract/chat.ts';
 import { chatChunk } from '../contract/chat.ts';

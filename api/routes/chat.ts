@@ -3,7 +3,7 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { getCheckpoint } from '../../db/checkpoints/get.ts';
-import type { ServingRunnerRow } from '../../db/schema.ts';
+import type { ServingRunnerRow } from '../../db/serving/table.ts';
 import { findServing, listServing, wasServed } from '../../db/serving.ts';
 import { gather, stream } from '../chat/answer.ts';
 import type { Upstream } from '../chat/upstream.ts';

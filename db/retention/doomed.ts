@@ -1,6 +1,7 @@
 // Objects that are to go, worked off a few at a time. A claim is a lease: what a process that died had begun is gone on with by another.
 import { eq, sql } from 'drizzle-orm';
 import type { Database } from '../connect.ts';
+import { thisMoment } from '../queue/fence.ts';
 import { doomedObjects } from './table.ts';
 
 export interface Doomed {
@@ -14,7 +15,7 @@ export async function claimDoomed(db: Database, limit: number): Promise<Doomed[]
     update doomed_objects set tries = tries + 1,
       not_before = now() + least(interval '1 day', interval '1 minute' * (2 ^ least(tries, 12)))
     where id in (
-      select id from doomed_objects where not_before <= now() order by not_before limit ${limit} for update skip locked)
+      select id from doomed_objects where not_before <= ${thisMoment} order by not_before limit ${limit} for update skip locked)
     returning id, prefix`);
   return rows.map(({ id, prefix }) => ({ id: Number(id), prefix }));
 }

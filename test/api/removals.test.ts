@@ -4,7 +4,8 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import type { Problem } from '../../api/contract/problem.ts';
 import { removeDoomed } from '../../api/retention/doomed.ts';
 import { doomedObjects } from '../../db/retention/table.ts';
-import { checkpoints, jobs, servingRunners } from '../../db/schema.ts';
+import { checkpoints, jobs } from '../../db/schema.ts';
+import { servingRunners } from '../../db/serving/table.ts';
 import { spec, useApi } from './support.ts';
 import { clockOf, commitAt, keysIn, runningJob, succeed } from './retention-support.ts';
 
@@ -54,7 +55,12 @@ describe('a checkpoint', () => {
 
   test('the last one of an ended job gives its place to the newest of the others', async () => {
     const { id, first, second, last } = await endedJob();
-    for (const [gone, then] of [[last, second], [second, first], [first, null]] as const) { // prettier-ignore
+    for (const [gone, then] of [
+      [last, second],
+      [second, first],
+      [first, null],
+    ] as const) {
+      // prettier-ignore
       expect(await remove(`/v1/checkpoints/${gone}`)).toBe(204);
       expect((await api.client().job(id)).last_checkpoint).toBe(then);
     }
@@ -65,7 +71,9 @@ describe('a checkpoint', () => {
     const client = api.client(api.keys.submit);
     expect((await client.pinCheckpoint(first)).pinned).toBe(true);
     expect((await client.pinCheckpoint(first)).pinned).toBe(true);
-    expect(await remove(`/v1/checkpoints/${first}`)).toMatchObject(conflict(/kept by the pin of checkpoint ckpt_/));
+    expect(await remove(`/v1/checkpoints/${first}`)).toMatchObject(
+      conflict(/kept by the pin of checkpoint ckpt_/),
+    );
     expect((await client.unpinCheckpoint(first)).pinned).toBe(false);
     await client.deleteCheckpoint(first);
   });
@@ -74,7 +82,9 @@ describe('a checkpoint', () => {
     const client = api.client();
     const { last } = await endedJob();
     const { id } = await client.createJob(beginning(last));
-    expect(await remove(`/v1/checkpoints/${last}`)).toMatchObject(conflict(new RegExp(`job ${id}, which has not ended and names it`)));
+    expect(await remove(`/v1/checkpoints/${last}`)).toMatchObject(
+      conflict(new RegExp(`job ${id}, which has not ended and names it`)),
+    );
     await client.cancelJob(id);
     expect(await remove(`/v1/checkpoints/${last}`)).toBe(204);
   });
@@ -95,7 +105,9 @@ describe('a checkpoint', () => {
     const step = await commitAt(api, client, job, 2);
     const last = await commitAt(api, client, job, 3);
     for (const needed of [end, last])
-      expect(await remove(`/v1/checkpoints/${needed}`)).toMatchObject(conflict(/has not ended and needs it itself/));
+      expect(await remove(`/v1/checkpoints/${needed}`)).toMatchObject(
+        conflict(/has not ended and needs it itself/),
+      );
     expect(await remove(`/v1/checkpoints/${step}`)).toBe(204);
     await succeed(client, job);
     expect(await remove(`/v1/checkpoints/${end}`)).toBe(204);
@@ -113,7 +125,12 @@ describe('a checkpoint', () => {
 
   test('of another project, or with a key that may not: not to be had', async () => {
     const { first } = await endedJob();
-    for (const [method, path] of [['POST', '/pin'], ['DELETE', '/pin'], ['DELETE', '']] as const) { // prettier-ignore
+    for (const [method, path] of [
+      ['POST', '/pin'],
+      ['DELETE', '/pin'],
+      ['DELETE', ''],
+    ] as const) {
+      // prettier-ignore
       const call = (key: string) => api.request(method, `/v1/checkpoints/${first}${path}`, { key });
       expect((await call(api.strangerKey)).status).toBe(404);
       for (const scope of ['read', 'runner'] as const) expect((await call(api.keys[scope])).status).toBe(403);

@@ -80,7 +80,11 @@ export const succeed = (client: Client, { fence }: RunningJob) =>
   client.runner.finish({ ...fence, outcome: { type: 'succeeded' } });
 
 /** Its end, and that of its attempts, lies so long ago. */
-export async function endedAgo({ database: { db, sql } }: Pick<Fixture, 'database'>, id: string, ms: number): Promise<void> {
+export async function endedAgo(
+  { database: { db, sql } }: Pick<Fixture, 'database'>,
+  id: string,
+  ms: number,
+): Promise<void> {
   const at = new Date(Date.now() - ms);
   await db.update(jobs).set({ finishedAt: at }).where(eq(jobs.id, id));
   await sql`update attempts set ended_at = ${at.toISOString()} where job_id = ${id} and ended_at is not null`;

@@ -5,7 +5,14 @@ import { thinned, type Cell, type Held } from '../../db/retention/thin.ts';
 const step = (id: string, at: number, stage = 'math'): Held => ({ id, stage, stageIndex: stage === 'sft' ? 0 : 1, step: at, kind: 'step', attempt: 1 }); // prettier-ignore
 const end = (id: string, at: number, stage = 'math'): Held => ({ ...step(id, at, stage), kind: 'stage_end' });
 const cell = (value: number, at: number | null, changes: Partial<Cell> = {}): Cell => ({ after: 'math', step: at, suite: 'sums', domain: 'math', mode: 'non_thinking', metric: 'avg@4', value, ...changes }); // prettier-ignore
-const held = [step('a', 1), step('b', 2), step('c', 3), end('d', 4), step('e', 1, 'code'), step('f', 2, 'code')];
+const held = [
+  step('a', 1),
+  step('b', 2),
+  step('c', 3),
+  end('d', 4),
+  step('e', 1, 'code'),
+  step('f', 2, 'code'),
+];
 
 describe('without evaluations', () => {
   test.each([
@@ -28,7 +35,12 @@ describe('with evaluations', () => {
   const policy = { every_steps: 1, keep_last: 1 };
 
   test('the best of each domain stays, whether asked for or not', () => {
-    const cells = [cell(0.9, 1), cell(0.5, 2), cell(0.1, null), cell(0.7, 3, { domain: 'code', suite: 'programs' })];
+    const cells = [
+      cell(0.9, 1),
+      cell(0.5, 2),
+      cell(0.1, null),
+      cell(0.7, 3, { domain: 'code', suite: 'programs' }),
+    ];
     expect(thinned(policy, ['math', 'code'], held, cells)).toEqual(['b', 'e']);
     expect(thinned(policy, ['math'], held, cells)).toEqual(['b', 'c', 'e']);
   });
@@ -38,7 +50,8 @@ describe('with evaluations', () => {
   });
 
   test('keep_best by a metric; of equals the later, of a loss the least', () => {
-    const by = (metric: string, cells: Cell[]) => thinned({ ...policy, keep_best: { metric } }, [], held, cells);
+    const by = (metric: string, cells: Cell[]) =>
+      thinned({ ...policy, keep_best: { metric } }, [], held, cells);
     const path = 'sums.non_thinking.avg@4';
     expect(by(path, [cell(0.9, 1), cell(0.5, 2)])).toEqual(['b', 'c', 'e']);
     expect(by(path, [cell(0.9, 1), cell(0.9, 2)])).toEqual(['a', 'c', 'e']);

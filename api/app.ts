@@ -16,6 +16,8 @@ import { chatRoutes } from './routes/chat.ts';
 import { checkpointRoutes } from './routes/checkpoints.ts';
 import { datasetRoutes } from './routes/datasets.ts';
 import { eventRoutes } from './routes/events.ts';
+import { fileRoutes } from './routes/files.ts';
+import { fineTuningRoutes } from './routes/fine-tuning.ts';
 import { graderRoutes } from './routes/graders.ts';
 import { healthRoutes } from './routes/health.ts';
 import { jobRoutes } from './routes/jobs.ts';
@@ -27,7 +29,7 @@ import { runnerRoutes } from './routes/runners.ts';
 import { servingRoutes } from './routes/serving.ts';
 
 export type AppOptions = Pick<Services, 'db' | 'store'> &
-  Partial<Pick<Services, 'allowPrivateAddresses' | 'hints' | 'log' | 'now' | 'stopping'>> & {
+  Partial<Pick<Services, 'allowPrivateAddresses' | 'hints' | 'log' | 'models' | 'now' | 'stopping'>> & {
     readonly limits?: Partial<Services['limits']>;
     readonly timing?: Partial<Services['timing']>;
   };
@@ -42,6 +44,7 @@ export function createApp(options: AppOptions): App {
     timing: { ...defaultTiming, ...options.timing },
     hints: options.hints ?? createHints(),
     allowPrivateAddresses: options.allowPrivateAddresses ?? false,
+    models: options.models ?? {},
     log: options.log ?? pino({ enabled: false }),
     now: options.now ?? (() => new Date()),
     stopping: options.stopping ?? new AbortController().signal,
@@ -82,6 +85,8 @@ function addRoutes(app: App, services: Services): void {
     servingRoutes,
     chatRoutes,
     modelUploadRoutes,
+    fileRoutes,
+    fineTuningRoutes,
   ])
     app.route('/', routes(services));
   app.openAPIRegistry.registerComponent('securitySchemes', 'bearer', { type: 'http', scheme: 'bearer' });

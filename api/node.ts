@@ -35,6 +35,7 @@ async function main(): Promise<void> {
     timing: settings.timing,
     limits: settings.limits,
     allowPrivateAddresses: settings.allowPrivateAddresses,
+    models: settings.models,
   });
   const clock = startClock(connected.db, settings.tickMs, log);
   await listenForHints(connected.sql, hints, log);

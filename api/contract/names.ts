@@ -14,6 +14,7 @@ export const datasetId = id('ds', 'a dataset id');
 export const checkpointId = id('ckpt', 'a checkpoint id');
 export const runnerId = id('run', 'a runner id');
 export const errandId = id('err', 'an errand id');
+export const fileId = id('file', 'a file id');
 
 /** Names of jobs, stages, suites, datasets and runners: they appear in object keys, metric paths and URLs. */
 export const name = z

@@ -1,30 +1,22 @@
 // Jobs: post, list, get, cancel, pause, resume.
 import { createRoute, z } from '@hono/zod-openapi';
 import { listJobs } from '../../db/jobs/get.ts';
-import { insertJob } from '../../db/jobs/insert.ts';
-import { cancelJob } from '../../db/queue/cancel.ts';
-import { pauseJob } from '../../db/queue/pause.ts';
-import { resumeJob } from '../../db/queue/resume.ts';
 import type { Services } from '../context.ts';
-import { expandedSpec, rewardModelReferences } from '../contract/expand.ts';
+import { expandedSpec } from '../contract/expand.ts';
 import type { JobDetail } from '../contract/job.ts';
 import { job, jobDetail, jobState } from '../contract/job.ts';
 import { page, pageQuery } from '../contract/list.ts';
 import { jobId } from '../contract/names.ts';
 import type { JobSpecInput } from '../contract/spec.ts';
 import { jobSpec } from '../contract/spec.ts';
-import { answerOnce, idempotencyHeader } from '../idempotency.ts';
+import { idempotencyHeader } from '../idempotency.ts';
+import { createJob } from '../jobs/create.ts';
 import { theJob } from '../jobs/find.ts';
-import { memoryCondition } from '../jobs/memory.ts';
-import { reachModel } from '../jobs/reach-model.ts';
-import { resolveSpec } from '../jobs/resolve.ts';
-import { reachRewardModels } from '../jobs/reward-models.ts';
-import { reachTeachers } from '../jobs/teachers.ts';
+import * as moves from '../jobs/moves.ts';
 import { allow } from '../middleware/auth.ts';
 import { jsonBody } from '../middleware/body.ts';
 import { json, jsonRequest, newRouter, problemAnswers, security } from '../openapi.ts';
 import { pageView } from '../pages.ts';
-import { ProblemError } from '../problem.ts';
 import { jobDetailView, jobView } from '../views.ts';
 
 const create = (services: Services) =>
@@ -133,7 +125,7 @@ const resume = createRoute({
 });
 
 export function jobRoutes(services: Services) {
-  const { db, allowPrivateAddresses } = services;
+  const { db } = services;
   return newRouter()
     .openapi(create(services), async (c) => {
       const { projectId } = c.get('caller');
@@ -144,21 +136,11 @@ export function jobRoutes(services: Services) {
         key: c.req.valid('header')['idempotency-key'],
         request: ['POST /v1/jobs', posted],
       };
-      const model = await reachModel(services, projectId, spec);
-      const rewardModels = await reachRewardModels(services, projectId, rewardModelReferences(spec));
-      const teachers = await reachTeachers(services, projectId, spec, model);
-      const answer = await answerOnce(db, keyed, async (tx) => {
-        const expanded = await resolveSpec(tx, projectId, spec, {
-          positions: model.positions,
-          allowPrivateAddresses,
-          rewardModels,
-          teachers,
-        });
-        const known = { model: model.sizes, rewardModels: rewardModels.sizes, teachers: teachers.sizes };
-        const minMemoryGb = await memoryCondition(tx, projectId, spec, known);
-        const asPosted = JSON.parse(posted) as JobSpecInput;
-        const row = await insertJob(tx, { projectId, spec: asPosted, expanded, minMemoryGb });
-        return { status: 201, body: jobDetailView(row) };
+      const answer = await createJob(services, {
+        keyed,
+        spec,
+        asPosted: JSON.parse(posted) as JobSpecInput,
+        answer: (_tx, row) => ({ status: 201, body: jobDetailView(row) }),
       });
       const created = answer.body as JobDetail;
       c.header('location', `/v1/jobs/${created.id}`);
@@ -176,36 +158,15 @@ export function jobRoutes(services: Services) {
     .openapi(get, async (c) =>
       c.json(jobDetailView(await theJob(db, c.get('caller'), c.req.valid('param').id)), 200),
     )
-    .openapi(cancel, async (c) => {
-      const { id } = c.req.valid('param');
-      const { projectId } = c.get('caller');
-      const moved = await cancelJob(db, projectId, id);
-      const row = await theJob(db, c.get('caller'), id);
-      if (moved === undefined && row.state !== 'cancelling' && row.state !== 'cancelled')
-        throw new ProblemError('conflict', `job ${id} has ended already: its state is ${row.state}`);
-      return c.json(jobView(row), 200);
-    })
-    .openapi(pause, async (c) => {
-      const { id } = c.req.valid('param');
-      const moved = await pauseJob(db, c.get('caller').projectId, id);
-      const row = await theJob(db, c.get('caller'), id);
-      if (moved === undefined && row.state !== 'pausing' && row.state !== 'paused')
-        throw new ProblemError('conflict', `job ${id} cannot be paused: its state is ${row.state}`);
-      return c.json(jobView(row), 200);
-    })
-    .openapi(resume, async (c) => {
-      const { id } = c.req.valid('param');
-      const resumed = await resumeJob(db, c.get('caller').projectId, id);
-      const row = await theJob(db, c.get('caller'), id);
-      if (!resumed && row.state === 'pausing')
-        throw new ProblemError(
-          'still_pausing',
-          `job ${id} is pausing: its runner keeps what it has learnt; resume the job once its state is paused`,
-        );
-      if (!resumed && row.state !== 'queued' && row.state !== 'running')
-        throw new ProblemError('conflict', `job ${id} is not paused: its state is ${row.state}`);
-      return c.json(jobView(row), 200);
-    });
+    .openapi(cancel, async (c) =>
+      c.json(jobView(await moves.cancel(db, c.get('caller'), c.req.valid('param').id)), 200),
+    )
+    .openapi(pause, async (c) =>
+      c.json(jobView(await moves.pause(db, c.get('caller'), c.req.valid('param').id)), 200),
+    )
+    .openapi(resume, async (c) =>
+      c.json(jobView(await moves.resume(db, c.get('caller'), c.req.valid('param').id)), 200),
+    );
 }
 
 function labelsOf(label: string | undefined): Record<string, string> | undefined {

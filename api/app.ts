@@ -1,6 +1,7 @@
 // The HTTP API as one app: middleware, routes, one error handler. It keeps nothing that a restart could lose; what it
 // works with is passed in, so that the Node entry, a Worker and the tests run the same app.
 import type { OpenAPIHono } from '@hono/zod-openapi';
+import { createRoute, z } from '@hono/zod-openapi';
 import { pino } from 'pino';
 import type { Env, Services } from './context.ts';
 import { createHints } from './events/hints.ts';
@@ -9,8 +10,9 @@ import { authenticate } from './middleware/auth.ts';
 import { methodNotAllowed } from './middleware/methods.ts';
 import { requestId } from './middleware/request-id.ts';
 import { classify, logError } from './on-error.ts';
-import { newRouter } from './openapi.ts';
+import { json, newRouter } from './openapi.ts';
 import { ProblemError, problemResponse } from './problem.ts';
+import { openApiDocument } from './openapi/document.ts';
 import { chatProblemResponse, speaksOpenAi } from './chat/problem.ts';
 import { chatRoutes } from './routes/chat.ts';
 import { checkpointRoutes } from './routes/checkpoints.ts';
@@ -58,6 +60,7 @@ export function createApp(options: AppOptions): App {
   });
   app.use('/v1/*', authenticate(services), storableQuery);
   addRoutes(app, services);
+  addDocument(app);
   app.notFound((c) =>
     problemAnswer(
       c.req.path,
@@ -90,15 +93,18 @@ function addRoutes(app: App, services: Services): void {
   ])
     app.route('/', routes(services));
   app.openAPIRegistry.registerComponent('securitySchemes', 'bearer', { type: 'http', scheme: 'bearer' });
-  app.doc31('/openapi.json', {
-    openapi: '3.1.0',
-    info: {
-      title: 'Millrace',
-      version: '1',
-      description:
-        'Post-training of language models as jobs. Errors are application/problem+json with a stable `code`.',
-    },
+}
+
+/** Put together once, when it is first asked for. */
+function addDocument(app: App): void {
+  let document: ReturnType<typeof openApiDocument> | undefined;
+  const route = createRoute({
+    method: 'get',
+    path: '/openapi.json',
+    tags: ['service'],
+    responses: { 200: json(z.looseObject({ openapi: z.string() }), 'OpenAPI 3.1') },
   });
+  app.openapi(route, (c) => c.json((document ??= openApiDocument(app)) as never, 200));
 }
 
 /** Postgres keeps no NUL, so no text of ours has one. */

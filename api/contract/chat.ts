@@ -21,7 +21,7 @@ const chatMessage = z.strictObject({
   name: z.string().nullish().describe('taken and unused'),
   // As the official clients hand an answer back.
   refusal: z.null().optional(),
-  annotations: z.array(z.unknown()).max(0).nullish(),
+  annotations: z.array(z.record(z.string(), z.unknown())).max(0).nullish(),
   audio: unsupported('audio'),
   tool_calls: unsupported('tool_calls'),
   function_call: unsupported('function_call'),

@@ -84,7 +84,7 @@ export const fineTuningRequest = z
     suffix: name.nullish().describe('the job’s name'),
     metadata: metadata.nullish(),
     integrations: z
-      .array(z.never({ error: 'integrations are not supported: leave them out' }))
+      .array(z.record(z.string(), z.unknown()))
       .max(0, 'integrations are not supported: leave them out')
       .nullish(),
   })
@@ -140,7 +140,7 @@ export const fineTuningJob = z
     estimated_finish: seconds.nullable(),
     seed: z.number().int(),
     metadata: metadata.nullable(),
-    integrations: z.array(z.unknown()).max(0),
+    integrations: z.array(z.record(z.string(), z.unknown())).max(0),
     user_provided_suffix: z.string().nullable(),
   })
   .meta({ id: 'FineTuningJob' });

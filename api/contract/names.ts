@@ -20,7 +20,7 @@ export const fileId = id('file', 'a file id');
 export const name = z
   .string()
   .regex(
-    /^[a-z0-9][a-z0-9._-]{0,62}$/i,
+    /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/,
     'letters, digits, ".", "_" and "-", at most 63, starting with a letter or digit',
   );
 

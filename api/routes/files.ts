@@ -24,14 +24,13 @@ import { notFound } from '../problem.ts';
 const common = { tags: ['files'], security };
 const ofFile = { ...common, request: { params: z.object({ id: fileId }) } };
 
-/** Not validated by the router, which would hold the whole form in memory. */
-const create = createRoute({
+/** For the document alone: a router that validated it would hold the whole form in memory. */
+const create = {
   ...common,
-  method: 'post',
+  method: 'post' as const,
   path: '/v1/files',
   description:
     'A form with the parts `purpose` (fine-tune) and `file`: JSONL, one JSON object a line; what its rows must hold depends on the job that names it.',
-  middleware: [allow('submit')],
   request: {
     headers: idempotencyHeader,
     body: { required: true, content: { 'multipart/form-data': { schema: fileForm } } },
@@ -50,7 +49,7 @@ const create = createRoute({
       'store_unavailable',
     ),
   },
-});
+};
 
 const list = createRoute({
   ...common,
@@ -95,7 +94,7 @@ export function fileRoutes(services: Services) {
   const { db, store } = services;
   const router = newRouter();
   router.openAPIRegistry.registerPath(create);
-  router.post(create.getRoutingPath(), allow('submit'), async (c) => {
+  router.post(create.path, allow('submit'), async (c) => {
     const key = idempotencyKeyOf(c);
     const { projectId } = c.get('caller');
     const { body } = await receiveFile(services, { projectId, idempotencyKey: key }, c.req.raw);

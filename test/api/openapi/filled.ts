@@ -60,7 +60,7 @@ export async function fillService(
     name: `serving-${mark}`,
     checkpoint: ended.checkpoint,
     model: `model-${mark}`,
-    url: 'http://192.0.2.1:1/',
+    url: 'http://127.0.0.1:1/',
     secret: `secret-${mark}-${'0'.repeat(20)}`,
     version: mark,
   });
@@ -118,8 +118,8 @@ async function registerRunner(client: Client, mark: string): Promise<string> {
     memory_gb: 64,
     labels: { mark },
     grader: true,
-    languages: ['javascript'],
-    missing: { python: `none for ${mark}` },
+    languages: ['python', 'javascript', 'typescript'],
+    missing: { webgpu: `none for ${mark}` },
     version: mark,
   });
   return runner;

@@ -62,8 +62,10 @@ export function oracleOf(document: OpenApi, { canary, ids }: Secrets): Oracle {
     if (request.giant && (status === 431 || status === 400)) return undefined;
     const known = request.method === request.placed.method.toUpperCase() && status !== 405;
     if (known && !isElsewhere(request)) return undeclared(request, answer);
-    const form = /^\/v1\/(chat|models|files|fine_tuning)(\/|$)/.test(request.path) ? 'ChatError' : 'Problem';
-    return status < 400 ? undefined : formFault(['components', 'schemas', form], text);
+    if (status < 400) return undefined;
+    // Which route it came to, if any, only the service knows.
+    const faults = ['ChatError', 'Problem'].map((form) => formFault(['components', 'schemas', form], text));
+    return faults.every((fault) => fault !== undefined) ? faults[0] : undefined;
   };
 }
 

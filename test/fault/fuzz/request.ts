@@ -32,13 +32,14 @@ export function requestFor(random: Random, target: Target, placed: PlacedOperati
   const wanted = bodyFor(random, target, placed);
   const body = method === 'GET' || method === 'HEAD' ? undefined : wanted?.bytes;
   const extra = extraHeaders(random);
+  const path = pathFor(random, target, placed);
   return {
     placed,
     method,
-    path: pathFor(random, target, placed),
+    path,
     headers: [...authorization(random, target.key), ...(wanted?.headers ?? []), ...extra],
     body,
-    giant: extra.some(([, value]) => value.length > 10_000),
+    giant: path.length + extra.reduce((total, [, value]) => total + value.length, 0) > 12_000,
   };
 }
 
@@ -122,7 +123,6 @@ const headerValues: Readonly<Record<string, readonly string[]>> = {
     'application/json; charset=utf-16',
   ],
   'accept-encoding': ['gzip', 'x'],
-  expect: ['x'],
   'if-none-match': ['*', '"x"'],
 };
 

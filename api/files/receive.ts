@@ -10,7 +10,7 @@ import { readRows } from '../datasets/rows.ts';
 import type { ScratchFile } from '../datasets/scratch.ts';
 import { openScratch } from '../datasets/scratch.ts';
 import { unpack } from '../datasets/unpack.ts';
-import { fileView } from '../fine-tuning/file-view.ts';
+import { fileView } from './view.ts';
 import { answerOnce } from '../idempotency.ts';
 import { decodeUtf8 } from '../json.ts';
 import { bodyChunks } from '../middleware/body.ts';

@@ -2,7 +2,7 @@
 import type { EventRow } from '../../db/schema.ts';
 import type { EventBody } from '../contract/event.ts';
 import type { FineTuningEvent } from '../contract/fine-tuning.ts';
-import { secondsOf } from './file-view.ts';
+import { secondsOf } from '../files/view.ts';
 
 export const eventIdOf = (job: string, seq: number): string => `ftevent-${job.replace(/^job_/, '')}-${seq}`;
 

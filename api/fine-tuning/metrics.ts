@@ -5,7 +5,7 @@ import type { FineTuning } from '../../db/fine-tuning.ts';
 import { metricsOfSteps } from '../../db/metrics/steps.ts';
 import type { JobRow } from '../../db/schema.ts';
 import type { File } from '../contract/file.ts';
-import { secondsOf } from './file-view.ts';
+import { secondsOf } from '../files/view.ts';
 import { resultFileId } from './view.ts';
 
 export type StepMetrics = Readonly<Record<string, number>>;

@@ -8,7 +8,7 @@ import type {
   FineTuningStatus,
 } from '../contract/fine-tuning.ts';
 import type { JobState } from '../contract/job.ts';
-import { secondsOf } from './file-view.ts';
+import { secondsOf } from '../files/view.ts';
 
 /** A job that is pausing or cancelling still runs. */
 const statuses: Readonly<Record<JobState, FineTuningStatus>> = {

@@ -10,7 +10,7 @@ import type { File } from '../contract/file.ts';
 import { deletedFile, file, fileForm, fileListQuery, openAiPage } from '../contract/file.ts';
 import { fileId } from '../contract/names.ts';
 import { receiveFile } from '../files/receive.ts';
-import { fileView } from '../fine-tuning/file-view.ts';
+import { fileView } from '../files/view.ts';
 import type { ResultFile } from '../fine-tuning/metrics.ts';
 import { resultFileOf } from '../fine-tuning/metrics.ts';
 import { jobOfResultFile } from '../fine-tuning/view.ts';

@@ -27,6 +27,8 @@ let server: Server;
 let url: string;
 beforeAll(async () => {
   server = createAdaptorServer({ fetch: api.app.fetch }) as Server;
+  // On a busy machine a connection may wait for longer than the five seconds that Node keeps an idle one.
+  server.keepAliveTimeout = 600_000;
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 });

@@ -62,7 +62,10 @@ export async function fuzz(api: Fixture, { url, requests, seed }: FuzzOptions): 
       },
       (error: Error) => (request.giant ? undefined : `${error.message}`),
     );
-    if (fault !== undefined) faults.push(`seed ${seed}, request ${i}: ${fault}\n${described(request)}`);
+    if (fault === undefined) continue;
+    faults.push(`seed ${seed}, request ${i}: ${fault}\n${described(request)}`);
+    // At once: a run that is broken off has shown what it found.
+    console.error(faults.at(-1));
   }
   agent.destroy();
   if ((await look(api, document, theirs)) !== before) faults.push('the other project is not as it was');

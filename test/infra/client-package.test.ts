@@ -1,10 +1,11 @@
 // The client as others get it: packed, unpacked where nothing of this repository is, imported by JavaScript and by
 // TypeScript, and driving a service that listens.
-import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { execFile, execFileSync, spawnSync } from 'node:child_process';
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import type { Server } from 'node:http';
 import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
 import { createAdaptorServer } from '@hono/node-server';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { buildClientPackage } from '../../infra/client-package/build.ts';
@@ -106,7 +107,7 @@ describe('the packed client', () => {
     );
   });
 
-  test('is driven by a program that has nothing else', () => {
+  test('is driven by a program that has nothing else', async () => {
     const program = join(dir.path, 'consumer/main.mjs');
     writeFileSync(program, consumer);
     const env = {
@@ -116,20 +117,13 @@ describe('the packed client', () => {
       SPEC: JSON.stringify(spec()),
       NODE_OPTIONS: '',
     };
-    return new Promise<void>((done, fail) => {
-      // Not waited for synchronously: the service is in this process.
-      void import('node:child_process').then(({ execFile }) =>
-        execFile(process.execPath, [program], { env }, (error, stdout, stderr) => {
-          if (error) return fail(new Error(stderr));
-          expect(JSON.parse(stdout)).toEqual({
-            events: ['queued', 'cancelled'],
-            terminal: true,
-            listed: true,
-            code: 'not_found',
-          });
-          done();
-        }),
-      );
+    // Not waited for synchronously: the service is in this process.
+    const { stdout } = await promisify(execFile)(process.execPath, [program], { env });
+    expect(JSON.parse(stdout)).toEqual({
+      events: ['queued', 'cancelled'],
+      terminal: true,
+      listed: true,
+      code: 'not_found',
     });
   });
 
@@ -160,7 +154,7 @@ describe('the packed client', () => {
 });
 
 test('in the repository the same names are the sources', async () => {
-  const { exports } = JSON.parse(execFileSync('cat', [join(root, 'package.json')], { encoding: 'utf8' })) as {
+  const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
     exports: Record<string, string>;
   };
   expect(exports).toEqual({ './client': './api/client.ts', './contract/*': './api/contract/*.ts' });

@@ -20,7 +20,7 @@ const aliases = ['get /v1/checkpoints/{id}/files/{name{.+}}'];
 describe('the document', () => {
   test('is valid by the official schema of OpenAPI 3.1', async () => {
     expect(document.openapi).toBe('3.1.0');
-    expect(await new Validator().validate(structuredClone(document))).toEqual({ valid: true });
+    expect(await new Validator().validate(structuredClone({ ...document }))).toEqual({ valid: true });
   });
 
   test('is refused by that schema where it is damaged: the check checks', async () => {

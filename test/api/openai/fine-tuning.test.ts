@@ -13,7 +13,7 @@ const rows = Array.from({ length: 10 }, (_, i) => chatRow(`${i}+1=`, String(i + 
 
 /** The app with a model by name. */
 function client() {
-  const app: App = createApp({ ...api, db: api.database.db, models: { tiny: tinyModel } });
+  const app: App = createApp({ db: api.database.db, store: api.store, models: { tiny: tinyModel } });
   return openAi({ ...api, app });
 }
 

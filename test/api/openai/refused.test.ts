@@ -28,7 +28,7 @@ const withFile = (body: object): object => ({
 });
 
 async function post(body: object): Promise<{ status: number; error: Record<string, unknown> }> {
-  const app = createApp({ ...api, db: api.database.db, models: { tiny: tinyModel } });
+  const app = createApp({ db: api.database.db, store: api.store, models: { tiny: tinyModel } });
   const response = await app.request('/v1/fine_tuning/jobs', {
     method: 'POST',
     headers: { authorization: `Bearer ${api.keys.submit}`, 'content-type': 'application/json' },

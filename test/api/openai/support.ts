@@ -1,5 +1,6 @@
 // The official client of OpenAI's API on an app of ours, and rows as its users have them.
 import OpenAI, { toFile } from 'openai';
+import { namedModel } from '../../../api/contract/model-names.ts';
 import type { Fixture } from '../support.ts';
 import { url } from '../support.ts';
 
@@ -34,9 +35,9 @@ export async function upload(client: OpenAI, rows: readonly unknown[], name = 'r
 }
 
 /** What a model's name stands for in these tests: a tiny one, with random weights. */
-export const tinyModel = {
+export const tinyModel = namedModel.parse({
   init: {
-    from: 'config' as const,
+    from: 'config',
     config: {
       hidden_size: 16,
       intermediate_size: 32,
@@ -44,6 +45,6 @@ export const tinyModel = {
       num_attention_heads: 2,
       max_position_embeddings: 64,
     },
-    tokenizer: { type: 'characters' as const, alphabet: '0123456789+=' },
+    tokenizer: { type: 'characters', alphabet: '0123456789+=' },
   },
-};
+});

@@ -8,7 +8,16 @@ const root = import.meta.dirname;
 
 export default tseslint.config(
   {
-    ignores: ['node_modules/', '.node/', '.millrace/', '.test/', '.wrangler/', '.bundle/', 'db/migrations/'],
+    ignores: [
+      'node_modules/',
+      '.node/',
+      '.millrace/',
+      '.test/',
+      '.wrangler/',
+      '.bundle/',
+      'dist/',
+      'db/migrations/',
+    ],
   },
   ...tseslint.configs.recommended,
   {

@@ -1,6 +1,7 @@
 // The HTTP API as one app: middleware, routes, one error handler. It keeps nothing that a restart could lose; what it
 // works with is passed in, so that the Node entry, a Worker and the tests run the same app.
 import type { OpenAPIHono } from '@hono/zod-openapi';
+import { createRoute, z } from '@hono/zod-openapi';
 import { pino } from 'pino';
 import { documentAccess } from './access.ts';
 import type { Env, Services } from './context.ts';
@@ -12,14 +13,17 @@ import { methodNotAllowed } from './middleware/methods.ts';
 import { limitRequests } from './middleware/rate.ts';
 import { requestId } from './middleware/request-id.ts';
 import { classify, logError } from './on-error.ts';
-import { newRouter } from './openapi.ts';
+import { json, newRouter } from './openapi.ts';
 import { ProblemError, problemResponse } from './problem.ts';
+import { openApiDocument } from './openapi/document.ts';
 import { chatProblemResponse, speaksOpenAi } from './chat/problem.ts';
 import { auditRoutes } from './routes/audit.ts';
 import { chatRoutes } from './routes/chat.ts';
 import { checkpointRoutes } from './routes/checkpoints.ts';
 import { datasetRoutes } from './routes/datasets.ts';
 import { eventRoutes } from './routes/events.ts';
+import { fileRoutes } from './routes/files.ts';
+import { fineTuningRoutes } from './routes/fine-tuning.ts';
 import { graderRoutes } from './routes/graders.ts';
 import { healthRoutes } from './routes/health.ts';
 import { jobContinuationRoutes } from './routes/job-continuations.ts';
@@ -37,7 +41,9 @@ import { webhookDeliveryRoutes } from './routes/webhook-deliveries.ts';
 import { webhookRoutes } from './routes/webhooks.ts';
 
 export type AppOptions = Pick<Services, 'db' | 'store'> &
-  Partial<Pick<Services, 'addressOf' | 'allowPrivateAddresses' | 'hints' | 'log' | 'now' | 'stopping'>> & {
+  Partial<
+    Pick<Services, 'addressOf' | 'allowPrivateAddresses' | 'hints' | 'log' | 'models' | 'now' | 'stopping'>
+  > & {
     readonly limits?: Partial<Services['limits']>;
     readonly timing?: Partial<Services['timing']>;
   };
@@ -52,6 +58,7 @@ export function createApp(options: AppOptions): App {
     timing: { ...defaultTiming, ...options.timing },
     hints: options.hints ?? createHints(),
     allowPrivateAddresses: options.allowPrivateAddresses ?? false,
+    models: options.models ?? {},
     log: options.log ?? pino({ enabled: false }),
     now: options.now ?? (() => new Date()),
     addressOf: options.addressOf ?? (() => undefined),
@@ -66,6 +73,7 @@ export function createApp(options: AppOptions): App {
   });
   app.use('/v1/*', authenticate(services), limitRequests(services), storableQuery, audit(services));
   addRoutes(app, services);
+  addDocument(app);
   app.notFound((c) =>
     problemAnswer(
       c.req.path,
@@ -100,19 +108,24 @@ function addRoutes(app: App, services: Services): void {
     removalRoutes,
     webhookRoutes,
     webhookDeliveryRoutes,
+    fileRoutes,
+    fineTuningRoutes,
   ])
     app.route('/', routes(services));
   documentAccess(app);
   app.openAPIRegistry.registerComponent('securitySchemes', 'bearer', { type: 'http', scheme: 'bearer' });
-  app.doc31('/openapi.json', {
-    openapi: '3.1.0',
-    info: {
-      title: 'Millrace',
-      version: '1',
-      description:
-        'Post-training of language models as jobs. Errors are application/problem+json with a stable `code`.',
-    },
+}
+
+/** Put together once, when it is first asked for. */
+function addDocument(app: App): void {
+  let document: ReturnType<typeof openApiDocument> | undefined;
+  const route = createRoute({
+    method: 'get',
+    path: '/openapi.json',
+    tags: ['service'],
+    responses: { 200: json(z.looseObject({ openapi: z.string() }), 'OpenAPI 3.1') },
   });
+  app.openapi(route, (c) => c.json((document ??= openApiDocument(app)) as never, 200));
 }
 
 /** Postgres keeps no NUL, so no text of ours has one. */

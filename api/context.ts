@@ -2,6 +2,7 @@
 import type { Logger } from 'pino';
 import type { Database } from '../db/connect.ts';
 import type { ObjectStore } from '../store/store.ts';
+import type { ModelNames } from './contract/model-names.ts';
 import type { EventHints } from './events/hints.ts';
 import type { Limits, Timing } from './limits.ts';
 import type { Caller } from './middleware/auth.ts';
@@ -14,6 +15,8 @@ export interface Services {
   readonly hints: EventHints;
   /** May specs name addresses on loopback and in private networks? */
   readonly allowPrivateAddresses: boolean;
+  /** Models that jobs in OpenAI’s form may name. */
+  readonly models: ModelNames;
   readonly log: Logger;
   readonly now: () => Date;
   /** Where a request comes from, for limits; undefined where nobody can say. */

@@ -4,7 +4,8 @@ import { z } from '@hono/zod-openapi';
 import type { Database } from '../db/connect.ts';
 import type { Answer } from '../db/idempotency.ts';
 import { once } from '../db/idempotency.ts';
-import { ProblemError } from './problem.ts';
+import { issuesOf } from './contract/issues.ts';
+import { inWords, ProblemError } from './problem.ts';
 
 export const idempotencyHeader = z.object({
   'idempotency-key': z
@@ -42,4 +43,14 @@ function hashOf(parts: readonly (string | Uint8Array)[]): string {
   const hash = createHash('sha256');
   for (const part of parts) hash.update(`${part.length}:`).update(part);
   return hash.digest('hex');
+}
+
+/** The key of a request that the router does not validate. @throws ProblemError invalid_header. */
+export function idempotencyKeyOf(c: {
+  req: { header(name: string): string | undefined };
+}): string | undefined {
+  const parsed = idempotencyHeader.safeParse({ 'idempotency-key': c.req.header('idempotency-key') });
+  if (parsed.success) return parsed.data['idempotency-key'];
+  const issues = issuesOf(parsed.error);
+  throw new ProblemError('invalid_header', inWords(issues, 'the header'), { issues });
 }

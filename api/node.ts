@@ -38,6 +38,7 @@ async function main(): Promise<void> {
     limits: settings.limits,
     addressOf: addressOf(settings.addressHeader),
     allowPrivateAddresses: settings.allowPrivateAddresses,
+    models: settings.models,
   });
   const clock = startClock(
     {

@@ -39,9 +39,18 @@ export const jsonRequest = <T extends z.ZodType>(schema: T) => ({
   body: { required: true, content: { 'application/json': { schema } } },
 });
 
+/** What every route below /v1 may answer: a key is wanted and may be too busy, the URL may hold a NUL, the database may be away. */
+export const commonProblems = [
+  'unauthorized',
+  'forbidden',
+  'rate_limited',
+  'invalid_query',
+  'database_unavailable',
+] as const;
+
 /** The problems a route may answer with, beside those that every route has. */
 export function problemAnswers(...codes: readonly ProblemCode[]) {
-  const all: ProblemCode[] = ['unauthorized', 'forbidden', 'rate_limited', 'database_unavailable', ...codes];
+  const all = [...new Set<ProblemCode>([...commonProblems, ...codes])];
   const statuses = [...new Set(all.map((code) => problems[code].status))];
   return Object.fromEntries(
     statuses.map((status) => [

@@ -41,3 +41,14 @@ function wirePage<Row, Item>(
     last_id: last === undefined ? null : idOf(last),
   };
 }
+
+/** A page of OpenAI's lists. */
+export function openAiPageOf<Item extends { id: string }>(data: Item[], hasMore: boolean) {
+  return {
+    object: 'list' as const,
+    data,
+    has_more: hasMore,
+    first_id: data[0]?.id ?? null,
+    last_id: data.at(-1)?.id ?? null,
+  };
+}

@@ -4,7 +4,8 @@ import type { ProblemError } from '../problem.ts';
 import { problemOf } from '../problem.ts';
 
 /** Routes whose errors have OpenAI's form, whatever goes wrong. */
-export const speaksOpenAi = (path: string): boolean => /^\/v1\/(chat\/|models(\/|$))/.test(path);
+export const speaksOpenAi = (path: string): boolean =>
+  /^\/v1\/(chat\/|(models|files|fine_tuning)(\/|$))/.test(path);
 
 export function chatProblemResponse(error: ProblemError): Response {
   const { status, body } = chatErrorOf(problemOf(error));

@@ -26,7 +26,7 @@ import {
 import type { ServeRequest, servingBeat } from '../contract/serving.ts';
 import { serveResponse, servingState } from '../contract/serving.ts';
 
-interface CallOptions {
+export interface CallOptions {
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
 }

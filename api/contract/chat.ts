@@ -1,17 +1,8 @@
 // Chat completions as OpenAI's API has them, as far as an engine of ours answers them. A field of theirs that would change
 // the answer and is not computed here is refused by name, never ignored; what only marks a request is taken and unused.
 import { z } from 'zod';
+import { only, unsupported } from './openai-refused.ts';
 import { truncation } from './truncation.ts';
-
-/** A field of OpenAI's that we do not compute; null, which clients send for "not given", is no wish. */
-const unsupported = (name: string, why = 'this service does not compute it: leave it out') =>
-  z.null({ error: `${name} is not supported: ${why}` }).optional();
-
-/** The same where one value asks for nothing. */
-const only = <T extends string | number | boolean>(name: string, value: T) =>
-  z
-    .literal(value, { error: `${name} is not supported: leave it out, or send ${JSON.stringify(value)}` })
-    .nullish();
 
 const textPart = z.strictObject({
   type: z.literal('text', { error: 'only parts of type "text" are supported' }),
@@ -30,7 +21,7 @@ const chatMessage = z.strictObject({
   name: z.string().nullish().describe('taken and unused'),
   // As the official clients hand an answer back.
   refusal: z.null().optional(),
-  annotations: z.array(z.unknown()).max(0).nullish(),
+  annotations: z.array(z.record(z.string(), z.unknown())).max(0).nullish(),
   audio: unsupported('audio'),
   tool_calls: unsupported('tool_calls'),
   function_call: unsupported('function_call'),

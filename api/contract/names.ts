@@ -18,12 +18,13 @@ export const projectId = id('proj', 'a project id');
 export const keyId = id('key', 'a key id');
 export const webhookId = id('hook', 'a webhook id');
 export const deliveryId = id('dlv', 'a delivery id');
+export const fileId = id('file', 'a file id');
 
 /** Names of jobs, stages, suites, datasets and runners: they appear in object keys, metric paths and URLs. */
 export const name = z
   .string()
   .regex(
-    /^[a-z0-9][a-z0-9._-]{0,62}$/i,
+    /^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/,
     'letters, digits, ".", "_" and "-", at most 63, starting with a letter or digit',
   );
 

@@ -48,7 +48,7 @@ export const outgoingUrl = z
 /** The value stays on the runner: MILLRACE_SECRET_NAME, or the file NAME below MILLRACE_SECRETS_DIR. */
 export const secretReference = z
   .string()
-  .regex(/^secret:[a-z0-9][a-z0-9_-]{0,62}$/i, 'looks like "secret:NAME": letters, digits, "_" and "-"');
+  .regex(/^secret:[A-Za-z0-9][A-Za-z0-9_-]{0,62}$/, 'looks like "secret:NAME": letters, digits, "_" and "-"');
 
 /** Fields of whatever is called over HTTP. */
 export const endpoint = (timeout: string) => ({

@@ -4,6 +4,7 @@ import { z } from 'zod';
 /** Every code with its status and title. A 5xx is only ever about our own state, and documented. */
 export const problems = {
   invalid_json: { status: 400, title: 'The body is not JSON' },
+  invalid_form: { status: 400, title: 'The form cannot be read' },
   invalid_query: { status: 400, title: 'A query parameter is not valid' },
   invalid_header: { status: 400, title: 'A header is not valid' },
   context_length_exceeded: { status: 400, title: 'The messages and the answer do not fit the context' },

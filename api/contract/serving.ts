@@ -9,7 +9,7 @@ const servingId = z.string().regex(/^srv_[0-9a-z]{20,40}$/, 'a serving runner’
 export const servedName = z
   .string()
   .regex(
-    /^(?!ckpt_)[a-z0-9][a-z0-9._/:-]{0,127}$/i,
+    /^(?![Cc][Kk][Pp][Tt]_)[A-Za-z0-9][A-Za-z0-9._/:-]{0,127}$/,
     'letters, digits and "._/:-", at most 128, starting with a letter or digit, and not with ckpt_',
   );
 

@@ -34,14 +34,19 @@ export interface Upload {
 
 /** 201 with a new dataset, 200 with the one that has this name and content already. @throws ProblemError conflict and others. */
 export async function registerDataset(services: Services, upload: Upload, request: Request): Promise<Answer> {
+  const coding = request.headers.get('content-encoding') ?? undefined;
+  const body = unpack(bodyChunks(request), coding, services.limits);
+  return registerRows(services, upload, readRows(body, services.limits));
+}
+
+/** The same, for rows from wherever they come. */
+export async function registerRows(
+  services: Services,
+  upload: Upload,
+  rows: AsyncIterable<unknown>,
+): Promise<Answer> {
   const scratch = await openScratch();
   try {
-    const body = unpack(
-      bodyChunks(request),
-      request.headers.get('content-encoding') ?? undefined,
-      services.limits,
-    );
-    const rows = readRows(body, services.limits);
     const validated = await validateRows(rows, upload.mapping, upload.grader, scratch);
     return await keep(services, upload, validated, scratch);
   } finally {

@@ -9,7 +9,7 @@ const flushBytes = 1 << 20;
 
 export interface ScratchFile {
   readonly path: string;
-  write(text: string): Promise<void>;
+  write(part: string | Uint8Array): Promise<void>;
   /** Ends the file; it can be read until `remove`. */
   close(): Promise<{ size: number; sha256: string }>;
   remove(): Promise<void>;
@@ -34,8 +34,11 @@ export async function openScratch(): Promise<ScratchFile> {
   };
   return {
     path,
-    async write(text) {
-      const bytes = Buffer.from(text);
+    async write(part) {
+      const bytes =
+        typeof part === 'string'
+          ? Buffer.from(part)
+          : Buffer.from(part.buffer, part.byteOffset, part.byteLength);
       held.push(bytes);
       heldBytes += bytes.byteLength;
       if (heldBytes >= flushBytes) await flush();

@@ -22,11 +22,12 @@ export async function ownDirectory(
 }
 
 /**
- * Pushed models belong to a project; jobs and datasets are read by their ids, where whose they are is asked. Whatever the
+ * Pushed models belong to a project; jobs, datasets and files are read by their ids, where whose they are is asked. Whatever the
  * case of the letters: some file systems do not tell it.
  */
 function isForeign(key: string, projectId: string): boolean {
   const [folder, owner] = key.toLowerCase().split('/');
   const isPushed = folder === 'models' && owner?.startsWith('proj_') === true;
-  return folder === 'jobs' || folder === 'datasets' || (isPushed && owner !== projectId.toLowerCase());
+  const isOfOneId = folder === 'jobs' || folder === 'datasets' || folder === 'files';
+  return isOfOneId || (isPushed && owner !== projectId.toLowerCase());
 }

@@ -1,5 +1,8 @@
 // What the environment says about this process. A setting that is missing or wrong ends the process with its name.
+import { readFileSync } from 'node:fs';
 import { z } from 'zod';
+import type { ModelNames } from '../contract/model-names.ts';
+import { modelNames } from '../contract/model-names.ts';
 import { allowsPrivateAddresses } from '../contract/outgoing.ts';
 import type { Limits, Timing } from '../limits.ts';
 import { defaultLimits, defaultTiming } from '../limits.ts';
@@ -23,6 +26,7 @@ export interface Settings {
   /** Header in which a proxy says where a request comes from; undefined: there is none in front. */
   readonly addressHeader: string | undefined;
   readonly allowPrivateAddresses: boolean;
+  readonly models: ModelNames;
 }
 
 const ms = (otherwise: number) => z.coerce.number().int().min(1).max(86_400_000).default(otherwise);
@@ -64,6 +68,7 @@ const environment = z.object({
     .string()
     .regex(/^[a-z][a-z0-9-]*$/i, 'the name of a header, such as x-forwarded-for')
     .optional(),
+  MILLRACE_MODELS: z.string().min(1).optional(),
   MILLRACE_LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
 });
 
@@ -104,5 +109,20 @@ export function readSettings(env: Readonly<Record<string, string | undefined>>):
     },
     addressHeader: set.MILLRACE_ADDRESS_HEADER,
     allowPrivateAddresses: allowsPrivateAddresses(env),
+    models: readModelNames(set.MILLRACE_MODELS),
   };
+}
+
+/** A JSON file: {"NAME": {"init": …, "tuning": …, "resources": …}}. */
+function readModelNames(path: string | undefined): ModelNames {
+  if (path === undefined) return {};
+  try {
+    const parsed = modelNames.safeParse(JSON.parse(readFileSync(path, 'utf8')));
+    if (parsed.success) return parsed.data;
+    throw new Error(z.prettifyError(parsed.error));
+  } catch (cause) {
+    throw new SettingsError(
+      `MILLRACE_MODELS: ${path}: ${cause instanceof Error ? cause.message : String(cause)}`,
+    );
+  }
 }

@@ -11,28 +11,14 @@ import { askRunner } from '../chat/upstream.ts';
 import type { Env, Services } from '../context.ts';
 import type { ChatRequest } from '../contract/chat.ts';
 import { chatChunk, chatCompletion, chatRequest, servedModel, servedModels } from '../contract/chat.ts';
-import { chatError } from '../contract/chat-error.ts';
 import { checkpointId } from '../contract/names.ts';
-import type { ProblemCode } from '../contract/problem.ts';
-import { problems } from '../contract/problem.ts';
 import { allow } from '../middleware/auth.ts';
 import { jsonBody } from '../middleware/body.ts';
+import { openAiProblems } from '../openai/answers.ts';
 import { json, jsonRequest, newRouter, security } from '../openapi.ts';
 import { ProblemError } from '../problem.ts';
 
 const common = { tags: ['chat'], security };
-
-/** Problems by status; a body of the wrong form (invalid_spec) is 400 here. */
-function chatProblems(...codes: readonly ProblemCode[]) {
-  const all: ProblemCode[] = ['unauthorized', 'forbidden', 'rate_limited', 'database_unavailable', ...codes];
-  const statusOf = (code: ProblemCode): number => (code === 'invalid_spec' ? 400 : problems[code].status);
-  return Object.fromEntries(
-    [...new Set(all.map(statusOf))].map((status) => [
-      status,
-      json(chatError, all.filter((code) => statusOf(code) === status).join(', ')),
-    ]),
-  );
-}
 
 const complete = (services: Services) =>
   createRoute({
@@ -52,7 +38,7 @@ const complete = (services: Services) =>
           'text/event-stream': { schema: chatChunk },
         },
       },
-      ...chatProblems(
+      ...openAiProblems(
         'invalid_json',
         'invalid_spec',
         'context_length_exceeded',
@@ -72,7 +58,7 @@ const list = createRoute({
   path: '/v1/models',
   description: 'What runners of the project serve now.',
   middleware: [allow('read', 'submit')],
-  responses: { 200: json(servedModels, 'Models'), ...chatProblems() },
+  responses: { 200: json(servedModels, 'Models'), ...openAiProblems() },
 });
 
 const retrieve = createRoute({
@@ -82,7 +68,10 @@ const retrieve = createRoute({
   description: 'One of them, by checkpoint id or by the name given with --as.',
   middleware: [allow('read', 'submit')],
   request: { params: z.object({ model: z.string() }) },
-  responses: { 200: json(servedModel, 'The model'), ...chatProblems('model_not_found', 'no_serving_runner') },
+  responses: {
+    200: json(servedModel, 'The model'),
+    ...openAiProblems('model_not_found', 'no_serving_runner'),
+  },
 });
 
 export function chatRoutes(services: Services) {

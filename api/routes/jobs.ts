@@ -1,9 +1,6 @@
 // Jobs: post, list, get, cancel, pause, resume.
 import { createRoute, z } from '@hono/zod-openapi';
 import { listJobs } from '../../db/jobs/get.ts';
-import { cancelJob } from '../../db/queue/cancel.ts';
-import { pauseJob } from '../../db/queue/pause.ts';
-import { resumeJob } from '../../db/queue/resume.ts';
 import type { Services } from '../context.ts';
 import { expandedSpec } from '../contract/expand.ts';
 import type { JobDetail } from '../contract/job.ts';
@@ -12,14 +9,14 @@ import { page, pageQuery } from '../contract/list.ts';
 import { jobId } from '../contract/names.ts';
 import type { JobSpecInput } from '../contract/spec.ts';
 import { jobSpec } from '../contract/spec.ts';
-import { answerOnce, idempotencyHeader } from '../idempotency.ts';
+import { idempotencyHeader } from '../idempotency.ts';
+import { createJob } from '../jobs/create.ts';
 import { theJob } from '../jobs/find.ts';
-import { insertPosted, reach } from '../jobs/post.ts';
+import * as moves from '../jobs/moves.ts';
 import { allow } from '../middleware/auth.ts';
 import { jsonBody } from '../middleware/body.ts';
 import { json, jsonRequest, newRouter, problemAnswers, security } from '../openapi.ts';
 import { pageView } from '../pages.ts';
-import { ProblemError } from '../problem.ts';
 import { jobDetailView, jobView } from '../views.ts';
 
 const create = (services: Services) =>
@@ -139,12 +136,12 @@ export function jobRoutes(services: Services) {
         key: c.req.valid('header')['idempotency-key'],
         request: ['POST /v1/jobs', posted],
       };
-      const asked = { projectId, spec, asPosted: JSON.parse(posted) as JobSpecInput };
-      const reached = await reach(services, asked);
-      const answer = await answerOnce(db, keyed, async (tx) => ({
-        status: 201,
-        body: jobDetailView(await insertPosted(tx, services, asked, reached)),
-      }));
+      const answer = await createJob(services, {
+        keyed,
+        spec,
+        asPosted: JSON.parse(posted) as JobSpecInput,
+        answer: (_tx, row) => ({ status: 201, body: jobDetailView(row) }),
+      });
       const created = answer.body as JobDetail;
       c.header('location', `/v1/jobs/${created.id}`);
       return c.json(created, 201);
@@ -161,36 +158,15 @@ export function jobRoutes(services: Services) {
     .openapi(get, async (c) =>
       c.json(jobDetailView(await theJob(db, c.get('caller'), c.req.valid('param').id)), 200),
     )
-    .openapi(cancel, async (c) => {
-      const { id } = c.req.valid('param');
-      const { projectId } = c.get('caller');
-      const moved = await cancelJob(db, projectId, id);
-      const row = await theJob(db, c.get('caller'), id);
-      if (moved === undefined && row.state !== 'cancelling' && row.state !== 'cancelled')
-        throw new ProblemError('conflict', `job ${id} has ended already: its state is ${row.state}`);
-      return c.json(jobView(row), 200);
-    })
-    .openapi(pause, async (c) => {
-      const { id } = c.req.valid('param');
-      const moved = await pauseJob(db, c.get('caller').projectId, id);
-      const row = await theJob(db, c.get('caller'), id);
-      if (moved === undefined && row.state !== 'pausing' && row.state !== 'paused')
-        throw new ProblemError('conflict', `job ${id} cannot be paused: its state is ${row.state}`);
-      return c.json(jobView(row), 200);
-    })
-    .openapi(resume, async (c) => {
-      const { id } = c.req.valid('param');
-      const resumed = await resumeJob(db, c.get('caller').projectId, id);
-      const row = await theJob(db, c.get('caller'), id);
-      if (!resumed && row.state === 'pausing')
-        throw new ProblemError(
-          'still_pausing',
-          `job ${id} is pausing: its runner keeps what it has learnt; resume the job once its state is paused`,
-        );
-      if (!resumed && row.state !== 'queued' && row.state !== 'running')
-        throw new ProblemError('conflict', `job ${id} is not paused: its state is ${row.state}`);
-      return c.json(jobView(row), 200);
-    });
+    .openapi(cancel, async (c) =>
+      c.json(jobView(await moves.cancel(db, c.get('caller'), c.req.valid('param').id)), 200),
+    )
+    .openapi(pause, async (c) =>
+      c.json(jobView(await moves.pause(db, c.get('caller'), c.req.valid('param').id)), 200),
+    )
+    .openapi(resume, async (c) =>
+      c.json(jobView(await moves.resume(db, c.get('caller'), c.req.valid('param').id)), 200),
+    );
 }
 
 function labelsOf(label: string | undefined): Record<string, string> | undefined {

@@ -2,6 +2,8 @@
 // no fault of ours, and the service still works afterwards.
 import { gzipSync } from 'node:zlib';
 import { beforeAll, expect, test } from 'vitest';
+import { mutate, spoil } from '../fault/fuzz/mutate.ts';
+import { generator, pick } from '../fault/fuzz/random.ts';
 import { claimOne, mathRows, registerDatasets, spec, useApi } from './support.ts';
 
 const api = useApi({
@@ -12,93 +14,6 @@ const api = useApi({
     datasetUnpackedBytes: 100_000,
   },
 });
-
-/** mulberry32: small, seeded, good enough to pick mutations. */
-function generator(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
-const strange: unknown[] = [
-  null,
-  true,
-  0,
-  -0,
-  -1,
-  1.5,
-  1e308,
-  -1e308,
-  5e-324,
-  2 ** 31,
-  2 ** 53,
-  -(2 ** 63),
-  '',
-  'x',
-  '\0',
-  '\ud800',
-  'a'.repeat(300),
-  '__proto__',
-  "'; drop table jobs; --",
-  '../../etc/passwd',
-  '{}',
-  'NaN',
-  '💥',
-  [],
-  [[]],
-  {},
-  { __proto__: 1, constructor: { prototype: 1 } },
-  { type: 'cascade' },
-  JSON.parse('{"__proto__":{"a":1}}'),
-];
-
-type Random = () => number;
-const pick = <T>(random: Random, list: readonly T[]): T => list[Math.floor(random() * list.length)] as T;
-
-/** The same value with one to three of its parts replaced, removed, doubled or added. */
-function mutate(random: Random, value: unknown): unknown {
-  let mutated = structuredClone(value);
-  for (let i = 0; i <= random() * 2; i++) mutated = mutateOnce(random, mutated);
-  return mutated;
-}
-
-function mutateOnce(random: Random, value: unknown): unknown {
-  if (typeof value !== 'object' || value === null || random() < 0.1) return pick(random, strange);
-  const keys = Object.keys(value);
-  if (keys.length === 0 || random() < 0.15)
-    return {
-      ...value,
-      [String(pick(random, ['x', '', '\0', '__proto__', 'name', 'type']))]: pick(random, strange),
-    };
-  const key = pick(random, keys);
-  const part = (value as Record<string, unknown>)[key];
-  const copy: Record<string, unknown> | unknown[] = Array.isArray(value)
-    ? [...(value as unknown[])]
-    : { ...value };
-  const slots = copy as Record<string, unknown>;
-  if (random() < 0.15) Reflect.deleteProperty(copy, key);
-  else if (Array.isArray(copy) && random() < 0.1) copy.push(...copy);
-  else slots[key] = mutateOnce(random, part);
-  return copy;
-}
-
-/** Text that is sometimes cut, sometimes has a byte changed, sometimes is no JSON at all. */
-function spoil(random: Random, text: string): Uint8Array<ArrayBuffer> {
-  const bytes = new Uint8Array(Buffer.from(text));
-  const kind = random();
-  if (kind < 0.8) return bytes;
-  if (kind < 0.87) return bytes.slice(0, Math.floor(random() * bytes.length));
-  if (kind < 0.97 && bytes.length > 0) {
-    bytes[Math.floor(random() * bytes.length)] = Math.floor(random() * 256);
-    return bytes;
-  }
-  const depth = Math.floor(random() * 3_000);
-  return new Uint8Array(Buffer.from(pick(random, ['[', '{"a":']).repeat(depth)));
-}
 
 beforeAll(() => registerDatasets(api.client()));
 

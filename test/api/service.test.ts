@@ -1,8 +1,6 @@
-// The service about itself: health, readiness with the truth about database and store, the OpenAPI document, request
-// ids, and logs that hold no key. With the database or the store away, every answer is the documented 503.
+// The service about itself: health, readiness with the truth about database and store, request ids, and logs that hold no key. With the database or the store away, every answer is the documented 503.
 import { beforeAll, describe, expect, test } from 'vitest';
 import { pino } from 'pino';
-import { presets } from '../../api/contract/presets/presets.ts';
 import type { Problem } from '../../api/contract/problem.ts';
 import { createApp } from '../../api/app.ts';
 import { connect } from '../../db/connect.ts';
@@ -17,46 +15,6 @@ describe('health', () => {
     expect(await (await api.request('GET', '/healthz', { key: null })).json()).toEqual({ status: 'ok' });
     const ready = await api.request('GET', '/readyz', { key: null });
     expect([ready.status, await ready.json()]).toEqual([200, { ready: true, database: 'ok', store: 'ok' }]);
-  });
-});
-
-describe('OpenAPI', () => {
-  interface Document {
-    openapi: string;
-    paths: Record<string, Record<string, { responses: Record<string, unknown>; security?: unknown }>>;
-  }
-
-  test('describes presets where jobs are posted', async () => {
-    const text = await (await api.request('GET', '/openapi.json', { key: null })).text();
-    const { components } = JSON.parse(text) as {
-      components: { schemas: Record<string, { oneOf?: object[] }> };
-    };
-    expect(components.schemas['JobSpec']?.oneOf?.[0]).toMatchObject({
-      properties: {
-        preset: { enum: Object.keys(presets), description: expect.stringContaining('omitted') as string },
-      },
-    });
-  });
-
-  test('names every route that there is, with its problems', async () => {
-    const document = (await (await api.request('GET', '/openapi.json', { key: null })).json()) as Document;
-    expect(document.openapi).toBe('3.1.0');
-    const documented = Object.entries(document.paths).flatMap(([path, methods]) =>
-      Object.keys(methods).map((method) => `${method} ${path}`),
-    );
-    const served = api.app.routes
-      .filter(
-        (route) => route.method !== 'ALL' && !route.path.includes('{.+}') && route.path !== '/openapi.json',
-      )
-      .map((route) => `${route.method.toLowerCase()} ${route.path.replaceAll(/:(\w+)/g, '{$1}')}`);
-    expect([...new Set(served)].sort()).toEqual(documented.sort());
-    for (const [path, methods] of Object.entries(document.paths)) {
-      if (!path.startsWith('/v1/')) continue;
-      for (const route of Object.values(methods)) {
-        expect(Object.keys(route.responses)).toEqual(expect.arrayContaining(['401', '403', '429', '503']));
-        expect(route.security).toEqual([{ bearer: [] }]);
-      }
-    }
   });
 });
 

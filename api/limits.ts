@@ -31,6 +31,8 @@ export interface Timing {
   readonly pollMs: number;
   /** After this silence an event stream carries a comment, so that proxies keep it open. */
   readonly keepAliveMs: number;
+  /** An event stream ends after so long, whatever goes on: its reader asks again, from where it was. */
+  readonly streamMs: number;
   /** A serving runner that says nothing for so long is lost; while it has nothing to tell it sends comments. */
   readonly servingSilenceMs: number;
 }
@@ -40,5 +42,6 @@ export const defaultTiming: Timing = {
   heartbeatMs: 2_000,
   pollMs: 1_000,
   keepAliveMs: 15_000,
+  streamMs: 86_400_000,
   servingSilenceMs: 30_000,
 };

@@ -11,7 +11,8 @@ import { createApp } from './app.ts';
 import { createHints } from './events/hints.ts';
 import { startClock } from './node/clock.ts';
 import { listenForHints } from './node/listen.ts';
-import { readSettings, SettingsError } from './node/settings.ts';
+import { readSettings } from './node/settings.ts';
+import { SettingsError } from './settings.ts';
 
 /** Open requests have this long to end. */
 const graceMs = 5_000;

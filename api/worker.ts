@@ -1,9 +1,70 @@
-// The API as a Cloudflare Worker. It answers /healthz only: the routes join when the database comes through
-// Hyperdrive and the objects through R2 (wrangler.toml names both places).
-import { Hono } from 'hono';
+// The API as a Cloudflare Worker: the same app, on Postgres through Hyperdrive and objects in R2 (bindings of
+// wrangler.toml); the cron trigger is its clock. What a Worker cannot do is in docs/worker.md.
+import { pino } from 'pino';
+import { connect } from '../db/connect.ts';
+import { createApp } from './app.ts';
+import { ProblemError, problemResponse } from './problem.ts';
+import type { Environment } from './settings.ts';
+import { SettingsError } from './settings.ts';
+import { tick } from './tick.ts';
+import type { WorkerSettings } from './worker/settings.ts';
+import { readSettings } from './worker/settings.ts';
 
-const worker = new Hono();
+interface Lifetime {
+  waitUntil(work: Promise<unknown>): void;
+}
 
-worker.get('/healthz', (context) => context.json({ status: 'ok' }));
+/** A Worker has six connections at a time, and one request needs one and, in a transaction, another. */
+const mostConnections = 3;
+
+const worker = {
+  async fetch(request: Request, env: Environment, lifetime: Lifetime): Promise<Response> {
+    let settings: WorkerSettings;
+    try {
+      settings = readSettings(env);
+    } catch (error) {
+      return misconfigured(error);
+    }
+    // Sockets belong to the request that opened them: no pool outlives it.
+    const { db, close } = connect(settings.databaseUrl, mostConnections);
+    const { store, timing, limits, allowPrivateAddresses } = settings;
+    const app = createApp({ db, store, log: logOf(settings), timing, limits, allowPrivateAddresses });
+    const response = await app.fetch(request, env);
+    return whenRead(response, lifetime, close);
+  },
+
+  async scheduled(_event: unknown, env: Environment): Promise<void> {
+    const settings = readSettings(env);
+    const { db, close } = connect(settings.databaseUrl, mostConnections);
+    await tick(db, logOf(settings)).finally(close);
+  },
+};
 
 export default worker;
+
+/** Through the console, which is where the platform collects lines. */
+const logOf = ({ logLevel }: WorkerSettings) =>
+  pino({
+    level: logLevel,
+    serializers: { err: pino.stdSerializers.err },
+    browser: { serialize: true, write: (line) => console.log(JSON.stringify(line)) },
+  });
+
+/** The answer, and `close` once the last of it was read, or its reader has gone. */
+function whenRead(response: Response, lifetime: Lifetime, close: () => Promise<void>): Response {
+  if (response.body === null) {
+    lifetime.waitUntil(close());
+    return response;
+  }
+  const through = new TransformStream<Uint8Array, Uint8Array>();
+  const read = response.body.pipeTo(through.writable).catch(() => undefined);
+  lifetime.waitUntil(read.then(close));
+  return new Response(through.readable, response);
+}
+
+/** Says no more than the names of settings, which are in the documentation. */
+function misconfigured(error: unknown): Response {
+  if (!(error instanceof SettingsError)) throw error;
+  console.error(JSON.stringify({ level: 50, msg: `the Worker is not set up: ${error.message}` }));
+  return problemResponse(new ProblemError('misconfigured', `the Worker is not set up: ${error.message}`));
+}

@@ -65,7 +65,12 @@ function streamOf(services: Services, job: string, after: number, request: Abort
     hints: services.hints,
     pollMs: services.timing.pollMs,
     keepAliveMs: services.timing.keepAliveMs,
-    signal: AbortSignal.any([abort.signal, request, services.stopping]),
+    signal: AbortSignal.any([
+      abort.signal,
+      request,
+      services.stopping,
+      AbortSignal.timeout(services.timing.streamMs),
+    ]),
   });
   return new Response(eventStream(chunks, abort), {
     headers: { 'content-type': 'text/event-stream', 'cache-control': 'no-store', 'x-accel-buffering': 'no' },

@@ -1,0 +1,53 @@
+// Settings that the API has wherever it runs, read from the environment of the process or of the Worker.
+import { z } from 'zod';
+import { allowsPrivateAddresses } from './contract/outgoing.ts';
+import type { Limits, Timing } from './limits.ts';
+import { defaultLimits, defaultTiming } from './limits.ts';
+
+export class SettingsError extends Error {
+  override readonly name = 'SettingsError';
+}
+
+export type Environment = Readonly<Record<string, unknown>>;
+
+export interface ServiceSettings {
+  readonly logLevel: string;
+  readonly timing: Partial<Timing>;
+  readonly limits: Partial<Limits>;
+  readonly allowPrivateAddresses: boolean;
+}
+
+export const milliseconds = (otherwise: number) =>
+  z.coerce.number().int().min(1).max(86_400_000).default(otherwise);
+
+export const serviceFields = (datasetBytes = defaultLimits.datasetBytes) => ({
+  MILLRACE_LEASE_MS: milliseconds(defaultTiming.leaseMs),
+  MILLRACE_HEARTBEAT_MS: milliseconds(defaultTiming.heartbeatMs),
+  MILLRACE_DATASET_BYTES: z.coerce.number().int().min(1).max(Number.MAX_SAFE_INTEGER).default(datasetBytes),
+  MILLRACE_LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
+});
+
+/** @throws SettingsError naming every setting that is not right. */
+export function parseSettings<T extends z.ZodType>(schema: T, env: Environment): z.infer<T> {
+  const parsed = schema.safeParse(env);
+  if (parsed.success) return parsed.data;
+  throw new SettingsError(
+    parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`).join('; '),
+  );
+}
+
+type Fields = z.infer<z.ZodObject<ReturnType<typeof serviceFields>>>;
+
+/** @throws SettingsError where the pace cannot work. */
+export function serviceSettings(set: Fields, env: Environment): ServiceSettings {
+  if (set.MILLRACE_HEARTBEAT_MS * 2 > set.MILLRACE_LEASE_MS)
+    throw new SettingsError(
+      'MILLRACE_LEASE_MS must be at least twice MILLRACE_HEARTBEAT_MS: one late heartbeat must not lose a job',
+    );
+  return {
+    logLevel: set.MILLRACE_LOG_LEVEL,
+    timing: { leaseMs: set.MILLRACE_LEASE_MS, heartbeatMs: set.MILLRACE_HEARTBEAT_MS },
+    limits: { datasetBytes: set.MILLRACE_DATASET_BYTES },
+    allowPrivateAddresses: allowsPrivateAddresses(env as Record<string, string | undefined>),
+  };
+}

@@ -1,6 +1,8 @@
 // Tests run in forked processes (native libraries, real servers), two at a time: the reference machine has
-// two cores. Long acceptance runs, benches and fault runs are targets of their own, not tests.
+// two cores. Long acceptance runs, benches and fault runs are targets of their own, not tests. The project `worker` runs
+// the tests of the interface once more, against the API in workerd.
 import { defineConfig } from 'vitest/config';
+import { contractFiles } from './test/api/contract-files.ts';
 import { ClosingLine } from './test/support/closing-line.ts';
 
 export default defineConfig({
@@ -15,5 +17,12 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 120_000,
     reporters: ['default', new ClosingLine()],
+    projects: [
+      { extends: true, test: { name: 'all' } },
+      {
+        extends: true,
+        test: { name: 'worker', include: contractFiles, env: { MILLRACE_API_TARGET: 'worker' } },
+      },
+    ],
   },
 });

@@ -7,7 +7,7 @@ import type { Problem } from '../../api/contract/problem.ts';
 import { createApp } from '../../api/app.ts';
 import { connect } from '../../db/connect.ts';
 import { openStore } from '../../store/open.ts';
-import { mathRows, registerDatasets, spec, useApi } from './support.ts';
+import { mathRows, overHttp, registerDatasets, spec, useApi } from './support.ts';
 
 const api = useApi();
 beforeAll(() => registerDatasets(api.client()));
@@ -38,7 +38,7 @@ describe('OpenAPI', () => {
     });
   });
 
-  test('names every route that there is, with its problems', async () => {
+  test.skipIf(overHttp)('names every route that there is, with its problems', async () => {
     const document = (await (await api.request('GET', '/openapi.json', { key: null })).json()) as Document;
     expect(document.openapi).toBe('3.1.0');
     const documented = Object.entries(document.paths).flatMap(([path, methods]) =>

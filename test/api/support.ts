@@ -23,9 +23,10 @@ import { useDatabase } from '../support/postgres.ts';
 
 export interface Fixture {
   readonly database: TestDatabase;
-  /** On the target `app` only, as are hints and stopping. */
+  /** On the target `app` only. */
   readonly app: App;
   readonly store: ObjectStore;
+  /** Heard on the target `app` only: others poll. */
   readonly hints: HintSource;
   readonly stopping: AbortController;
   readonly keys: Readonly<Record<Scope, string>>;
@@ -39,6 +40,10 @@ export interface Fixture {
   client(key?: string): Client;
 }
 
+/** Why a test is of the app in this process alone, or false: for `test.skipIf(overHttp)`. */
+export const overHttp: string | false =
+  apiTarget === 'app' ? false : 'it looks into the process, or sets limits that have no setting';
+
 export const url = 'http://millrace.test';
 
 /** Filled in before the first test of the file. */
@@ -50,12 +55,12 @@ export function useApi(
   let send: (path: string, init: RequestInit) => Promise<Response>;
   let stop: () => Promise<void>;
   beforeAll(async () => {
+    fixture.hints = createHints();
+    fixture.stopping = new AbortController();
     if (apiTarget === 'app') {
       const folder = await mkdtemp(join(tmpdir(), 'millrace-test-api-'));
       stop = () => rm(folder, { recursive: true, force: true });
       fixture.store = filesystemStore(folder);
-      fixture.hints = createHints();
-      fixture.stopping = new AbortController();
       const { store, hints, stopping } = fixture;
       const app = createApp({ db: database.db, store, hints, stopping: stopping.signal, ...options });
       fixture.app = app;

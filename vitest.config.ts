@@ -8,7 +8,6 @@ import { ClosingLine } from './test/support/closing-line.ts';
 export default defineConfig({
   test: {
     environment: 'node',
-    include: ['test/**/*.test.ts'],
     exclude: ['test/accept/**', 'test/bench/**', 'test/fault/**'],
     globalSetup: ['test/support/global-setup.ts'],
     pool: 'forks',
@@ -18,7 +17,7 @@ export default defineConfig({
     hookTimeout: 120_000,
     reporters: ['default', new ClosingLine()],
     projects: [
-      { extends: true, test: { name: 'all' } },
+      { extends: true, test: { name: 'all', include: ['test/**/*.test.ts'] } },
       {
         extends: true,
         test: { name: 'worker', include: contractFiles, env: { MILLRACE_API_TARGET: 'worker' } },

@@ -6,6 +6,8 @@ import type { Env, Services } from './context.ts';
 import { createHints } from './events/hints.ts';
 import { defaultLimits, defaultTiming } from './limits.ts';
 import { authenticate } from './middleware/auth.ts';
+import { createMetrics } from './metrics/metrics.ts';
+import { measure } from './middleware/measure.ts';
 import { methodNotAllowed } from './middleware/methods.ts';
 import { requestId } from './middleware/request-id.ts';
 import { classify, logError } from './on-error.ts';
@@ -19,6 +21,7 @@ import { eventRoutes } from './routes/events.ts';
 import { graderRoutes } from './routes/graders.ts';
 import { healthRoutes } from './routes/health.ts';
 import { jobRoutes } from './routes/jobs.ts';
+import { metricsRoutes } from './routes/metrics.ts';
 import { modelUploadRoutes } from './routes/model-uploads.ts';
 import { resultRoutes } from './routes/results.ts';
 import { runnerErrandRoutes } from './routes/runner-errands.ts';
@@ -27,7 +30,12 @@ import { runnerRoutes } from './routes/runners.ts';
 import { servingRoutes } from './routes/serving.ts';
 
 export type AppOptions = Pick<Services, 'db' | 'store'> &
-  Partial<Pick<Services, 'allowPrivateAddresses' | 'hints' | 'log' | 'now' | 'stopping'>> & {
+  Partial<
+    Pick<
+      Services,
+      'allowPrivateAddresses' | 'hints' | 'log' | 'metrics' | 'metricsToken' | 'now' | 'stopping'
+    >
+  > & {
     readonly limits?: Partial<Services['limits']>;
     readonly timing?: Partial<Services['timing']>;
   };
@@ -43,13 +51,16 @@ export function createApp(options: AppOptions): App {
     hints: options.hints ?? createHints(),
     allowPrivateAddresses: options.allowPrivateAddresses ?? false,
     log: options.log ?? pino({ enabled: false }),
+    metrics: options.metrics ?? createMetrics(),
+    metricsToken: options.metricsToken,
     now: options.now ?? (() => new Date()),
     stopping: options.stopping ?? new AbortController().signal,
   };
   const app = newRouter();
-  app.use(requestId(services.log));
+  app.use(requestId(services.log), measure(services.metrics));
   app.onError((error, c) => {
     const problem = classify(error);
+    services.metrics.problem(problem.code);
     logError(services.log, problem, { request: c.get('requestId'), method: c.req.method, path: c.req.path });
     return problemAnswer(c.req.path, problem);
   });
@@ -70,6 +81,7 @@ const problemAnswer = (path: string, problem: ProblemError): Response =>
 function addRoutes(app: App, services: Services): void {
   for (const routes of [
     healthRoutes,
+    metricsRoutes,
     jobRoutes,
     eventRoutes,
     resultRoutes,

@@ -4,6 +4,7 @@ import type { Database } from '../db/connect.ts';
 import type { ObjectStore } from '../store/store.ts';
 import type { EventHints } from './events/hints.ts';
 import type { Limits, Timing } from './limits.ts';
+import type { Metrics } from './metrics/metrics.ts';
 import type { Caller } from './middleware/auth.ts';
 
 export interface Services {
@@ -15,6 +16,9 @@ export interface Services {
   /** May specs name addresses on loopback and in private networks? */
   readonly allowPrivateAddresses: boolean;
   readonly log: Logger;
+  readonly metrics: Metrics;
+  /** Opens /metrics; undefined: nobody may read them. */
+  readonly metricsToken: string | undefined;
   readonly now: () => Date;
   /** Aborted when the process is about to stop: open streams end. */
   readonly stopping: AbortSignal;

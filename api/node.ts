@@ -9,6 +9,7 @@ import { StoreError } from '../store/error.ts';
 import { openStore } from '../store/open.ts';
 import { createApp } from './app.ts';
 import { createHints } from './events/hints.ts';
+import { createMetrics } from './metrics/metrics.ts';
 import { startClock } from './node/clock.ts';
 import { listenForHints } from './node/listen.ts';
 import { readSettings } from './node/settings.ts';
@@ -26,18 +27,21 @@ async function main(): Promise<void> {
   });
   const connected = connect(settings.databaseUrl);
   const hints = createHints();
+  const metrics = createMetrics();
   const stopping = new AbortController();
   const app = createApp({
     db: connected.db,
     store,
     hints,
     log,
+    metrics,
+    metricsToken: settings.metricsToken,
     stopping: stopping.signal,
     timing: settings.timing,
     limits: settings.limits,
     allowPrivateAddresses: settings.allowPrivateAddresses,
   });
-  const clock = startClock(connected.db, settings.tickMs, log);
+  const clock = startClock(connected.db, settings.tickMs, log, metrics);
   await listenForHints(connected.sql, hints, log);
   const server = createAdaptorServer({ fetch: app.fetch }) as Server;
   // A model takes as long to send as its line needs; what a body may weigh, and that headers come soon, is limited elsewhere.

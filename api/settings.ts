@@ -12,6 +12,7 @@ export type Environment = Readonly<Record<string, unknown>>;
 
 export interface ServiceSettings {
   readonly logLevel: string;
+  readonly metricsToken: string | undefined;
   readonly timing: Partial<Timing>;
   readonly limits: Partial<Limits>;
   readonly allowPrivateAddresses: boolean;
@@ -24,6 +25,10 @@ export const serviceFields = (datasetBytes = defaultLimits.datasetBytes) => ({
   MILLRACE_LEASE_MS: milliseconds(defaultTiming.leaseMs),
   MILLRACE_HEARTBEAT_MS: milliseconds(defaultTiming.heartbeatMs),
   MILLRACE_DATASET_BYTES: z.coerce.number().int().min(1).max(Number.MAX_SAFE_INTEGER).default(datasetBytes),
+  MILLRACE_METRICS_TOKEN: z
+    .string()
+    .regex(/^[\x21-\x7e]{16,500}$/, 'needs 16 visible ASCII characters or more')
+    .optional(),
   MILLRACE_LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
 });
 
@@ -46,6 +51,7 @@ export function serviceSettings(set: Fields, env: Environment): ServiceSettings 
     );
   return {
     logLevel: set.MILLRACE_LOG_LEVEL,
+    metricsToken: set.MILLRACE_METRICS_TOKEN,
     timing: { leaseMs: set.MILLRACE_LEASE_MS, heartbeatMs: set.MILLRACE_HEARTBEAT_MS },
     limits: { datasetBytes: set.MILLRACE_DATASET_BYTES },
     allowPrivateAddresses: allowsPrivateAddresses(env as Record<string, string | undefined>),

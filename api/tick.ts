@@ -3,10 +3,14 @@
 import type { Logger } from 'pino';
 import type { Database } from '../db/connect.ts';
 import { expireErrands, forgetErrands } from '../db/errands/expire.ts';
-import { expireLeases } from '../db/queue/expire-leases.ts';
+import { expireLeases, silence } from '../db/queue/expire-leases.ts';
+import type { Metrics } from './metrics/metrics.ts';
 
-export async function tick(db: Database, log: Logger): Promise<void> {
-  for (const expired of await expireLeases(db)) log.warn(expired, 'lease expired');
+export async function tick(db: Database, log: Logger, metrics?: Metrics): Promise<void> {
+  for (const expired of await expireLeases(db)) {
+    log.warn(expired, 'lease expired');
+    metrics?.attemptEnded(silence);
+  }
   for (const expired of await expireErrands(db)) log.warn(expired, 'lease of an errand expired');
   await forgetErrands(db);
 }

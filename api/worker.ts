@@ -3,6 +3,7 @@
 import { pino } from 'pino';
 import { connect } from '../db/connect.ts';
 import { createApp } from './app.ts';
+import { unheardMetrics } from './metrics/metrics.ts';
 import { ProblemError, problemResponse } from './problem.ts';
 import type { Environment } from './settings.ts';
 import { SettingsError } from './settings.ts';
@@ -27,8 +28,8 @@ const worker = {
     }
     // Sockets belong to the request that opened them: no pool outlives it.
     const { db, close } = connect(settings.databaseUrl, mostConnections);
-    const { store, timing, limits, allowPrivateAddresses } = settings;
-    const app = createApp({ db, store, log: logOf(settings), timing, limits, allowPrivateAddresses });
+    const { databaseUrl: _, logLevel: _level, ...rest } = settings;
+    const app = createApp({ ...rest, db, log: logOf(settings), metrics: unheardMetrics() });
     const response = await app.fetch(request, env);
     return whenRead(response, lifetime, close);
   },

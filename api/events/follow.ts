@@ -51,16 +51,23 @@ export const sseMessage = (event: JobEvent): string =>
 export function eventStream(
   chunks: AsyncGenerator<string, void, undefined>,
   abort: AbortController,
+  onEnd: () => void,
 ): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   return new ReadableStream<Uint8Array>({
     async pull(controller) {
-      const next = await chunks.next();
-      if (next.done === true) controller.close();
-      else controller.enqueue(encoder.encode(next.value));
+      const next = await chunks.next().catch((error: unknown) => {
+        onEnd();
+        throw error;
+      });
+      if (next.done === true) {
+        onEnd();
+        controller.close();
+      } else controller.enqueue(encoder.encode(next.value));
     },
     async cancel() {
       abort.abort();
+      onEnd();
       await chunks.return();
     },
   });

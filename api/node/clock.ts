@@ -1,6 +1,7 @@
 // The timer that calls `tick`. A tick that fails is told and tried again at the next turn; ticks never overlap.
 import type { Logger } from 'pino';
 import type { Database } from '../../db/connect.ts';
+import type { Metrics } from '../metrics/metrics.ts';
 import { tick } from '../tick.ts';
 
 export interface Clock {
@@ -8,12 +9,18 @@ export interface Clock {
   stop(): Promise<void>;
 }
 
-export function startClock(db: Database, everyMs: number, log: Logger): Clock {
+export function startClock(db: Database, everyMs: number, log: Logger, metrics: Metrics): Clock {
   let stopped = false;
   let timer: NodeJS.Timeout | undefined;
   let running = Promise.resolve();
   const turn = async (): Promise<void> => {
-    await tick(db, log).catch((error: unknown) => log.warn({ err: error }, 'tick failed'));
+    await tick(db, log, metrics).then(
+      () => metrics.tickEnded(false),
+      (error: unknown) => {
+        metrics.tickEnded(true);
+        log.warn({ err: error }, 'tick failed');
+      },
+    );
     if (!stopped) wait();
   };
   const wait = (): void => {

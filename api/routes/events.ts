@@ -58,6 +58,7 @@ export const eventRoutes = (services: Services) =>
 
 function streamOf(services: Services, job: string, after: number, request: AbortSignal): Response {
   const abort = new AbortController();
+  const closed = services.metrics.streamOpened();
   const chunks = followEvents({
     job,
     after,
@@ -72,7 +73,7 @@ function streamOf(services: Services, job: string, after: number, request: Abort
       AbortSignal.timeout(services.timing.streamMs),
     ]),
   });
-  return new Response(eventStream(chunks, abort), {
+  return new Response(eventStream(chunks, abort, closed), {
     headers: { 'content-type': 'text/event-stream', 'cache-control': 'no-store', 'x-accel-buffering': 'no' },
   });
 }

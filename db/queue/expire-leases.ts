@@ -15,7 +15,7 @@ export interface Expired {
   state: JobState;
 }
 
-const silence: Outcome = {
+export const silence: Outcome = {
   type: 'failed',
   reason: 'lease_expired',
   message: 'the runner was not heard of until its lease ran out',

@@ -50,7 +50,7 @@ describe('OpenAPI', () => {
       )
       .map((route) => `${route.method.toLowerCase()} ${route.path.replaceAll(/:(\w+)/g, '{$1}')}`);
     expect([...new Set(served)].sort()).toEqual(documented.sort());
-    expect(documented).toHaveLength(42);
+    expect(documented).toHaveLength(43);
     for (const [path, methods] of Object.entries(document.paths)) {
       if (!path.startsWith('/v1/')) continue;
       for (const route of Object.values(methods)) {

@@ -33,6 +33,8 @@ export interface Timing {
   readonly keepAliveMs: number;
   /** An event stream ends after so long, whatever goes on: its reader asks again, from where it was. */
   readonly streamMs: number;
+  /** /readyz writes to the store this often; null: only where there is nothing to read. */
+  readonly writeProbeMs: number | null;
   /** A serving runner that says nothing for so long is lost; while it has nothing to tell it sends comments. */
   readonly servingSilenceMs: number;
 }
@@ -43,5 +45,6 @@ export const defaultTiming: Timing = {
   pollMs: 1_000,
   keepAliveMs: 15_000,
   streamMs: 86_400_000,
+  writeProbeMs: 60_000,
   servingSilenceMs: 30_000,
 };

@@ -16,6 +16,9 @@ export interface Follow {
   readonly signal: AbortSignal;
 }
 
+/** The stream ends before the job does: the service stops, or the stream is old. Whoever reads on asks again soon. */
+const comeBack = 'retry: 1000\n: to be continued: ask again with Last-Event-ID\n\n';
+
 /** Text chunks of the stream; ends after the job's terminal event, or when the signal is aborted. */
 export async function* followEvents(follow: Follow): AsyncGenerator<string, void, undefined> {
   const watch = follow.hints.watch(follow.job);
@@ -36,6 +39,7 @@ export async function* followEvents(follow: Follow): AsyncGenerator<string, void
       }
       quietSince = performance.now();
     }
+    yield comeBack;
   } finally {
     watch.close();
   }

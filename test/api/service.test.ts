@@ -16,7 +16,10 @@ describe('health', () => {
   test('needs no key', async () => {
     expect(await (await api.request('GET', '/healthz', { key: null })).json()).toEqual({ status: 'ok' });
     const ready = await api.request('GET', '/readyz', { key: null });
-    expect([ready.status, await ready.json()]).toEqual([200, { ready: true, database: 'ok', store: 'ok' }]);
+    expect([ready.status, await ready.json()]).toEqual([
+      200,
+      { ready: true, database: 'ok', schema: 'ok', store: 'ok', stopping: false },
+    ]);
   });
 });
 
@@ -106,7 +109,13 @@ describe('with the database away', () => {
     const ready = await app.request('/readyz');
     expect([ready.status, await ready.json()]).toEqual([
       503,
-      { ready: false, database: 'unavailable: ECONNREFUSED', store: 'ok' },
+      {
+        ready: false,
+        database: 'unavailable: ECONNREFUSED',
+        schema: 'unknown',
+        store: 'ok',
+        stopping: false,
+      },
     ]);
     await away.close();
   });

@@ -11,6 +11,8 @@ import { demoCommand } from './commands/demo.ts';
 import { explainCommand } from './commands/explain.ts';
 import { jobsCommand } from './commands/jobs.ts';
 import { keysCreateCommand } from './commands/keys-create.ts';
+import { doctorCommand } from './commands/doctor.ts';
+import { restoreCheckCommand } from './commands/restore-check.ts';
 import { pullCommand } from './commands/pull.ts';
 import { pushCommand } from './commands/push.ts';
 import { runnerCommand } from './commands/runner.ts';
@@ -39,6 +41,8 @@ const commands: readonly Command[] = [
   pushCommand,
   chatCommand,
   keysCreateCommand,
+  doctorCommand,
+  restoreCheckCommand,
 ];
 
 async function main(words: readonly string[]): Promise<ExitCode> {

@@ -6,6 +6,7 @@ import type { Env, Services } from './context.ts';
 import { createHints } from './events/hints.ts';
 import { defaultLimits, defaultTiming } from './limits.ts';
 import { authenticate } from './middleware/auth.ts';
+import { jobInPath } from './log.ts';
 import { createMetrics } from './metrics/metrics.ts';
 import { measure } from './middleware/measure.ts';
 import { methodNotAllowed } from './middleware/methods.ts';
@@ -61,7 +62,12 @@ export function createApp(options: AppOptions): App {
   app.onError((error, c) => {
     const problem = classify(error);
     services.metrics.problem(problem.code);
-    logError(services.log, problem, { request: c.get('requestId'), method: c.req.method, path: c.req.path });
+    logError(services.log, problem, {
+      request: c.get('requestId'),
+      method: c.req.method,
+      path: c.req.path,
+      ...jobInPath(c.req.path),
+    });
     return problemAnswer(c.req.path, problem);
   });
   app.use('/v1/*', authenticate(services), storableQuery);

@@ -37,7 +37,9 @@ function reasonOf(error: unknown): string {
 
 async function lookAtDatabase(db: Database): Promise<void> {
   const reached = await look('database', 'start Postgres, or set DATABASE_URL right', async () => {
-    const [row] = await db.execute<{ version: string }>(sql`select current_setting('server_version') as version`);
+    const [row] = await db.execute<{ version: string }>(
+      sql`select current_setting('server_version') as version`,
+    );
     return `Postgres ${row?.version} answers`;
   });
   if (!reached) return;
@@ -48,7 +50,9 @@ async function lookAtDatabase(db: Database): Promise<void> {
   });
   await look('clock of the database', 'set the clocks of both machines by NTP', async () => {
     const before = Date.now();
-    const [row] = await db.execute<{ now: string }>(sql`select (extract(epoch from clock_timestamp()) * 1000)::text as now`);
+    const [row] = await db.execute<{ now: string }>(
+      sql`select (extract(epoch from clock_timestamp()) * 1000)::text as now`,
+    );
     const off = Math.round(Number(row?.now) - (before + Date.now()) / 2);
     if (Math.abs(off) > clockLimitMs) throw new Error(`differs from this machine's by ${off} ms`);
     return `within ${Math.abs(off)} ms of this machine's`;
@@ -58,18 +62,26 @@ async function lookAtDatabase(db: Database): Promise<void> {
 async function lookAtStore(store: ObjectStore, endpoint: string | undefined): Promise<void> {
   const key = `health/doctor-${randomUUID()}`;
   const body = Buffer.from('written by millrace doctor\n');
-  const works = await look('store', 'see what it says; for S3 the S3_… settings and the rights on the bucket', async () => {
-    await store.put(key, body);
-    const back = await text(await store.get(key));
-    await store.delete(key);
-    if (back !== body.toString()) throw new Error('an object came back with other bytes');
-    if ((await store.head(key)) !== undefined) throw new Error('a deleted object is still there');
-    return `${store.describe()}: put, get and delete work`;
-  });
+  const works = await look(
+    'store',
+    'see what it says; for S3 the S3_… settings and the rights on the bucket',
+    async () => {
+      await store.put(key, body);
+      const back = await text(await store.get(key));
+      await store.delete(key);
+      if (back !== body.toString()) throw new Error('an object came back with other bytes');
+      if ((await store.head(key)) !== undefined) throw new Error('a deleted object is still there');
+      return `${store.describe()}: put, get and delete work`;
+    },
+  );
   if (!works) return;
   const url = await store.presignGet(key, { expiresIn: 60 });
   if (url === undefined)
-    return say({ name: 'presigned URLs', result: 'skipped', found: 'this store makes none: bytes go through the API' });
+    return say({
+      name: 'presigned URLs',
+      result: 'skipped',
+      found: 'this store makes none: bytes go through the API',
+    });
   await look('presigned URLs', 'the address of S3_ENDPOINT must be reachable for clients, too', async () => {
     await store.put(key, body);
     const answer = await fetch(url).finally(() => store.delete(key));
@@ -77,14 +89,19 @@ async function lookAtStore(store: ObjectStore, endpoint: string | undefined): Pr
     await answer.arrayBuffer();
     return 'one gives its object';
   });
-  await look('clock of the store', 'set the clocks by NTP: signatures of a wrong time are refused', async () => {
-    const answer = await fetch(endpoint ?? url, { method: 'HEAD' });
-    const date = answer.headers.get('date');
-    if (date === null) return 'the server tells no time';
-    const off = Date.parse(date) - Date.now();
-    if (Math.abs(off) > skewLimitMs) throw new Error(`differs from this machine's by ${Math.round(off / 1000)} s`);
-    return 'agrees with this machine to the minute';
-  });
+  await look(
+    'clock of the store',
+    'set the clocks by NTP: signatures of a wrong time are refused',
+    async () => {
+      const answer = await fetch(endpoint ?? url, { method: 'HEAD' });
+      const date = answer.headers.get('date');
+      if (date === null) return 'the server tells no time';
+      const off = Date.parse(date) - Date.now();
+      if (Math.abs(off) > skewLimitMs)
+        throw new Error(`differs from this machine's by ${Math.round(off / 1000)} s`);
+      return 'agrees with this machine to the minute';
+    },
+  );
 }
 
 const { DATABASE_URL: databaseUrl, STORE_URL: storeUrl, S3_ENDPOINT: endpoint } = process.env;

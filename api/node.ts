@@ -2,13 +2,13 @@
 // Brings the database up to date, listens, keeps the clock, and on SIGTERM or SIGINT ends what is open and leaves.
 import type { Server } from 'node:http';
 import { createAdaptorServer } from '@hono/node-server';
-import { pino } from 'pino';
 import { connect } from '../db/connect.ts';
 import { migrate } from '../db/migrate.ts';
 import { StoreError } from '../store/error.ts';
 import { openStore } from '../store/open.ts';
 import { createApp } from './app.ts';
 import { createHints } from './events/hints.ts';
+import { createLog } from './log.ts';
 import { createMetrics } from './metrics/metrics.ts';
 import { startClock } from './node/clock.ts';
 import { listenForHints } from './node/listen.ts';
@@ -20,7 +20,7 @@ const graceMs = 5_000;
 
 async function main(): Promise<void> {
   const settings = readSettings(process.env);
-  const log = pino({ level: settings.logLevel, base: undefined });
+  const log = createLog(settings.logLevel);
   const store = openStore(settings.storeUrl, process.env);
   await migrate(settings.databaseUrl).catch((cause: unknown) => {
     throw new SettingsError(`the database of DATABASE_URL cannot be used: ${reasonOf(cause)}`);

@@ -1,8 +1,8 @@
 // The API as a Cloudflare Worker: the same app, on Postgres through Hyperdrive and objects in R2 (bindings of
 // wrangler.toml); the cron trigger is its clock. What a Worker cannot do is in docs/worker.md.
-import { pino } from 'pino';
 import { connect } from '../db/connect.ts';
 import { createApp } from './app.ts';
+import { consoleLog } from './log.ts';
 import { unheardMetrics } from './metrics/metrics.ts';
 import { ProblemError, problemResponse } from './problem.ts';
 import type { Environment } from './settings.ts';
@@ -28,8 +28,8 @@ const worker = {
     }
     // Sockets belong to the request that opened them: no pool outlives it.
     const { db, close } = connect(settings.databaseUrl, mostConnections);
-    const { databaseUrl: _, logLevel: _level, ...rest } = settings;
-    const app = createApp({ ...rest, db, log: logOf(settings), metrics: unheardMetrics() });
+    const { databaseUrl: _, logLevel, ...rest } = settings;
+    const app = createApp({ ...rest, db, log: consoleLog(logLevel), metrics: unheardMetrics() });
     const response = await app.fetch(request, env);
     return whenRead(response, lifetime, close);
   },
@@ -37,19 +37,11 @@ const worker = {
   async scheduled(_event: unknown, env: Environment): Promise<void> {
     const settings = readSettings(env);
     const { db, close } = connect(settings.databaseUrl, mostConnections);
-    await tick(db, logOf(settings)).finally(close);
+    await tick(db, consoleLog(settings.logLevel)).finally(close);
   },
 };
 
 export default worker;
-
-/** Through the console, which is where the platform collects lines. */
-const logOf = ({ logLevel }: WorkerSettings) =>
-  pino({
-    level: logLevel,
-    serializers: { err: pino.stdSerializers.err },
-    browser: { serialize: true, write: (line) => console.log(JSON.stringify(line)) },
-  });
 
 /** The answer, and `close` once the last of it was read, or its reader has gone. */
 function whenRead(response: Response, lifetime: Lifetime, close: () => Promise<void>): Response {

@@ -4,7 +4,7 @@ import { mkdir, statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { Check } from '../api/contract/check.ts';
-import { codeLanguages } from '../api/contract/grader.ts';
+import { codeLanguage } from '../api/contract/grader.ts';
 import { findAbilities } from './supervisor/abilities.ts';
 
 /** A snapshot of a small model with its moments, twice: one at work, one on its way. */
@@ -20,7 +20,9 @@ async function lookAtScratch(): Promise<void> {
     const gb = (bavail * bsize) / 1e9;
     const found = `${gb.toFixed(1)} GB are free in ${folder}`;
     const isEnough = gb >= leastFreeGb;
-    const advice = isEnough ? '' : `free some, or name another folder by MILLRACE_SCRATCH: ${leastFreeGb} GB at least`;
+    const advice = isEnough
+      ? ''
+      : `free some, or name another folder by MILLRACE_SCRATCH: ${leastFreeGb} GB at least`;
     say({ name: 'scratch', result: isEnough ? 'ok' : 'broken', found, advice });
   } catch (error) {
     const advice = 'name a folder that can be written by MILLRACE_SCRATCH';
@@ -31,11 +33,17 @@ async function lookAtScratch(): Promise<void> {
 /** A machine that trains needs no sandbox: what is missing here is told, and breaks nothing. */
 async function lookAtSandbox(): Promise<void> {
   const { languages, missing } = await findAbilities(join(import.meta.dirname, 'grader.ts'), process.env);
-  for (const language of codeLanguages) {
+  for (const language of codeLanguage.options) {
     const name = `sandbox for ${language}`;
     const why = missing[language] ?? missing['code'];
     if (languages.includes(language)) say({ name, result: 'ok', found: 'a program ran in it', advice: '' });
-    else say({ name, result: 'skipped', found: why ?? 'not here', advice: 'docs/sandbox.md, if code is to be graded here' });
+    else
+      say({
+        name,
+        result: 'skipped',
+        found: why ?? 'not here',
+        advice: 'docs/sandbox.md, if code is to be graded here',
+      });
   }
 }
 

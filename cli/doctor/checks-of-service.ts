@@ -69,9 +69,17 @@ async function* keyAndRunners(client: Client): AsyncGenerator<Check, void, undef
 function keyFault(error: unknown): Omit<Check, 'name'> {
   if (!(error instanceof ApiError)) throw error;
   if (error.code === 'forbidden')
-    return { result: 'skipped', found: `is known: ${error.message}`, advice: 'runners need a key that may read' };
+    return {
+      result: 'skipped',
+      found: `is known: ${error.message}`,
+      advice: 'runners need a key that may read',
+    };
   if (error.code === 'unauthorized')
-    return { result: 'broken', found: error.message, advice: 'set MILLRACE_KEY right, or make a key: millrace keys create' };
+    return {
+      result: 'broken',
+      found: error.message,
+      advice: 'set MILLRACE_KEY right, or make a key: millrace keys create',
+    };
   return { result: 'broken', found: error.message, advice: 'see the log of the service' };
 }
 

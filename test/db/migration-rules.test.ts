@@ -17,9 +17,15 @@ const firstRuled = 5;
 const forbidden: readonly [RegExp, string][] = [
   [/\bdrop\s+(table|column|schema|type)\b/i, 'drops what the old version reads'],
   [/\brename\b/i, 'renames what the old version reads'],
-  [/\balter\s+column\b.*\b(set\s+data\s+type|type)\b/is, 'changes a type: the table is rewritten under a lock'],
+  [
+    /\balter\s+column\b.*\b(set\s+data\s+type|type)\b/is,
+    'changes a type: the table is rewritten under a lock',
+  ],
   [/\balter\s+column\b.*\bset\s+not\s+null\b/is, 'the old version may still write null'],
-  [/\badd\s+column\b(?!.*\bdefault\b).*\bnot\s+null\b/is, 'the old version writes no such column: give it a default'],
+  [
+    /\badd\s+column\b(?!.*\bdefault\b).*\bnot\s+null\b/is,
+    'the old version writes no such column: give it a default',
+  ],
   [/\badd\s+constraint\b.*\bcheck\b(?!.*\bnot\s+valid\b)/is, 'is checked under a lock: not valid first'],
 ];
 
@@ -30,7 +36,9 @@ function faultsOf(sql: string): string[] {
     const found = forbidden.filter(([rule]) => rule.test(statement)).map(([, why]) => why);
     const [, table] = /\bcreate\s+(?:unique\s+)?index\b[^;]*?\bon\s+"?(\w+)"?/is.exec(statement) ?? [];
     if (table !== undefined && !made.has(table))
-      found.push(`an index on ${table} is built while nobody may write: say with "-- safe:" why that is short`);
+      found.push(
+        `an index on ${table} is built while nobody may write: say with "-- safe:" why that is short`,
+      );
     return found.map((why) => `${statement.trim().slice(0, 80)}: ${why}`);
   });
 }
@@ -54,7 +62,8 @@ describe('the rule', () => {
 test('every migration after the first release keeps it', () => {
   const ruled = files.filter((name) => Number(name.slice(0, 4)) >= firstRuled);
   expect(files.length).toBeGreaterThanOrEqual(firstRuled);
-  for (const name of ruled) expect([name, faultsOf(readFileSync(resolve(folder, name), 'utf8'))]).toEqual([name, []]);
+  for (const name of ruled)
+    expect([name, faultsOf(readFileSync(resolve(folder, name), 'utf8'))]).toEqual([name, []]);
 });
 
 describe('the present code on a database that a later version has migrated', () => {
@@ -64,7 +73,9 @@ describe('the present code on a database that a later version has migrated', () 
     // What a later version may do by the rule: columns that are nullable or have a default, in every table.
     const tables = await pg.sql`select tablename from pg_tables where schemaname = 'public'`;
     for (const { tablename } of tables) {
-      await pg.sql.unsafe(`alter table "${tablename as string}" add column later_default integer not null default 7`);
+      await pg.sql.unsafe(
+        `alter table "${tablename as string}" add column later_default integer not null default 7`,
+      );
       await pg.sql.unsafe(`alter table "${tablename as string}" add column later_null text`);
     }
     await pg.sql`insert into drizzle.__drizzle_migrations (hash, created_at) values ('later', 9999999999999)`;

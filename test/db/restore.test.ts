@@ -17,7 +17,17 @@ import { attemptsSkipped } from '../../db/restore.ts';
 import { filesystemStore } from '../../store/filesystem.ts';
 import type { ObjectStore } from '../../store/store.ts';
 import { createDatabase } from '../support/postgres.ts';
-import { backdate, bodiesOf, checkpointAt, claimAgain, jobRow, leaseMs, runningJob, seqsOf, upTo } from './support.ts';
+import {
+  backdate,
+  bodiesOf,
+  checkpointAt,
+  claimAgain,
+  jobRow,
+  leaseMs,
+  runningJob,
+  seqsOf,
+  upTo,
+} from './support.ts';
 
 const major = (program: string): number =>
   Number(/(\d+)/.exec(spawnSync(program, ['--version'], { encoding: 'utf8' }).stdout ?? '')?.[1] ?? 0);
@@ -93,7 +103,11 @@ test('a job that ran when the back-up was made finishes right after it came back
 
   // The world goes on: a checkpoint, a lost lease, another attempt with objects of its own, which nobody will know of.
   await commitCheckpoint(live.db, fence, checkpointAt(fence, 2));
-  await finishAttempt(live.db, { ...fence, outcome: { type: 'failed', reason: 'trainer_crashed', message: '' }, log: '' });
+  await finishAttempt(live.db, {
+    ...fence,
+    outcome: { type: 'failed', reason: 'trainer_crashed', message: '' },
+    log: '',
+  });
   await backdate(live.db, fence.job);
   const second = await claimAgain(live.db, fence);
   expect(second.fence.attempt).toBe(2);

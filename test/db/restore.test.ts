@@ -2,6 +2,7 @@
 // job finishes right. Without the system's pg_dump (the embedded server has none) a copy of the database by Postgres itself
 // (`create database … template`) stands for the dump.
 import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync, readdirSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -28,6 +29,13 @@ import {
   seqsOf,
   upTo,
 } from './support.ts';
+
+/** Debian keeps each version's programs out of PATH. */
+const programs = '/usr/lib/postgresql';
+const newest = existsSync(programs)
+  ? readdirSync(programs).sort((a, b) => Number(b) - Number(a))[0]
+  : undefined;
+const program = (name: string): string => (newest === undefined ? name : join(programs, newest, 'bin', name));
 
 const major = (program: string): number =>
   Number(/(\d+)/.exec(spawnSync(program, ['--version'], { encoding: 'utf8' }).stdout ?? '')?.[1] ?? 0);
@@ -59,18 +67,23 @@ async function backUp(): Promise<{ how: string; restore: () => Promise<void> }> 
     await work(sql).finally(() => sql.end());
   };
   const [server] = await live.sql`show server_version_num`;
-  const dumps = major('pg_dump') >= Math.floor(Number(server?.['server_version_num']) / 10_000);
+  const dumps = major(program('pg_dump')) >= Math.floor(Number(server?.['server_version_num']) / 10_000);
   const kept = `${name}_kept`;
   if (dumps) {
     const file = join(folder, 'dump');
-    execFileSync('pg_dump', ['--format=custom', `--file=${file}`, database.url]);
+    execFileSync(program('pg_dump'), ['--format=custom', `--file=${file}`, database.url]);
     const restore = async (): Promise<void> => {
       await live.close();
       await withAdmin(async (sql) => {
         await sql.unsafe(`drop database ${name} with (force)`);
         await sql.unsafe(`create database ${name}`);
       });
-      execFileSync('pg_restore', ['--no-owner', '--exit-on-error', `--dbname=${database.url}`, file]);
+      execFileSync(program('pg_restore'), [
+        '--no-owner',
+        '--exit-on-error',
+        `--dbname=${database.url}`,
+        file,
+      ]);
       live = connect(database.url);
     };
     return { how: 'pg_dump', restore };

@@ -79,7 +79,7 @@ describe('what it finds', () => {
       .catch(() => undefined);
     const { of } = await doctor({
       DATABASE_URL: 'postgres://millrace:secret-word@127.0.0.1:1/none',
-      STORE_URL: 'file:///proc/none',
+      STORE_URL: 'https://no.store',
     });
     expect(of.get('runner r')?.found).toMatch(
       /alive, cpu, 8 GB, code in python; no javascript \(no sandbox\)/,

@@ -9,6 +9,9 @@ import { createHints } from './events/hints.ts';
 import { defaultLimits, defaultTiming } from './limits.ts';
 import { audit } from './middleware/audit.ts';
 import { authenticate } from './middleware/auth.ts';
+import { jobInPath } from './log.ts';
+import { createMetrics } from './metrics/metrics.ts';
+import { measure } from './middleware/measure.ts';
 import { methodNotAllowed } from './middleware/methods.ts';
 import { limitRequests } from './middleware/rate.ts';
 import { requestId } from './middleware/request-id.ts';
@@ -29,6 +32,7 @@ import { healthRoutes } from './routes/health.ts';
 import { jobContinuationRoutes } from './routes/job-continuations.ts';
 import { jobRoutes } from './routes/jobs.ts';
 import { keyRoutes } from './routes/keys.ts';
+import { metricsRoutes } from './routes/metrics.ts';
 import { modelUploadRoutes } from './routes/model-uploads.ts';
 import { projectRoutes } from './routes/projects.ts';
 import { removalRoutes } from './routes/removals.ts';
@@ -42,7 +46,18 @@ import { webhookRoutes } from './routes/webhooks.ts';
 
 export type AppOptions = Pick<Services, 'db' | 'store'> &
   Partial<
-    Pick<Services, 'addressOf' | 'allowPrivateAddresses' | 'hints' | 'log' | 'models' | 'now' | 'stopping'>
+    Pick<
+      Services,
+      | 'addressOf'
+      | 'allowPrivateAddresses'
+      | 'hints'
+      | 'log'
+      | 'metrics'
+      | 'metricsToken'
+      | 'models'
+      | 'now'
+      | 'stopping'
+    >
   > & {
     readonly limits?: Partial<Services['limits']>;
     readonly timing?: Partial<Services['timing']>;
@@ -60,15 +75,23 @@ export function createApp(options: AppOptions): App {
     allowPrivateAddresses: options.allowPrivateAddresses ?? false,
     models: options.models ?? {},
     log: options.log ?? pino({ enabled: false }),
+    metrics: options.metrics ?? createMetrics(),
+    metricsToken: options.metricsToken,
     now: options.now ?? (() => new Date()),
     addressOf: options.addressOf ?? (() => undefined),
     stopping: options.stopping ?? new AbortController().signal,
   };
   const app = newRouter();
-  app.use(requestId(services.log));
+  app.use(requestId(services.log), measure(services.metrics));
   app.onError((error, c) => {
     const problem = classify(error);
-    logError(services.log, problem, { request: c.get('requestId'), method: c.req.method, path: c.req.path });
+    services.metrics.problem(problem.code);
+    logError(services.log, problem, {
+      request: c.get('requestId'),
+      method: c.req.method,
+      path: c.req.path,
+      ...jobInPath(c.req.path),
+    });
     return problemAnswer(c.req.path, problem);
   });
   app.use('/v1/*', authenticate(services), limitRequests(services), storableQuery, audit(services));
@@ -89,6 +112,7 @@ const problemAnswer = (path: string, problem: ProblemError): Response =>
 function addRoutes(app: App, services: Services): void {
   for (const routes of [
     healthRoutes,
+    metricsRoutes,
     jobRoutes,
     jobContinuationRoutes,
     eventRoutes,

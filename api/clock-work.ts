@@ -7,7 +7,7 @@ import type { Keep } from './retention/keep.ts';
 import { tick } from './tick.ts';
 import { deliverDue, deliveryTimeoutMs } from './webhooks/deliver.ts';
 
-export interface ClockServices extends Pick<Services, 'db' | 'store' | 'log' | 'now'> {
+export interface ClockServices extends Pick<Services, 'db' | 'store' | 'log' | 'metrics' | 'now'> {
   readonly outgoing: Outgoing;
   readonly keep: Keep;
   /** Aborted: a turn begins nothing new, and returns. */
@@ -22,7 +22,7 @@ export interface Turn {
 }
 
 export const turns: readonly Turn[] = [
-  { name: 'leases', pace: 'quick', take: ({ db, log }) => tick(db, log) },
+  { name: 'leases', pace: 'quick', take: ({ db, log, metrics }) => tick(db, log, metrics) },
   {
     name: 'deliveries',
     pace: 'quick',
@@ -37,7 +37,11 @@ export async function takeTurns(services: ClockServices): Promise<void> {
 }
 
 export async function takeTurn({ name, take }: Turn, services: ClockServices): Promise<void> {
-  await take(services).catch((error: unknown) =>
-    services.log.warn({ err: error, turn: name }, 'clock work failed'),
+  await take(services).then(
+    () => services.metrics.tickEnded(false),
+    (error: unknown) => {
+      services.metrics.tickEnded(true);
+      services.log.warn({ err: error, turn: name }, 'clock work failed');
+    },
   );
 }

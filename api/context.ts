@@ -5,6 +5,7 @@ import type { ObjectStore } from '../store/store.ts';
 import type { ModelNames } from './contract/model-names.ts';
 import type { EventHints } from './events/hints.ts';
 import type { Limits, Timing } from './limits.ts';
+import type { Metrics } from './metrics/metrics.ts';
 import type { Caller } from './middleware/auth.ts';
 
 export interface Services {
@@ -18,6 +19,9 @@ export interface Services {
   /** Models that jobs in OpenAI’s form may name. */
   readonly models: ModelNames;
   readonly log: Logger;
+  readonly metrics: Metrics;
+  /** Opens /metrics; undefined: nobody may read them. */
+  readonly metricsToken: string | undefined;
   readonly now: () => Date;
   /** Where a request comes from, for limits; undefined where nobody can say. */
   readonly addressOf: (request: Request, env: unknown) => string | undefined;

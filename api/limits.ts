@@ -43,6 +43,10 @@ export interface Timing {
   readonly pollMs: number;
   /** After this silence an event stream carries a comment, so that proxies keep it open. */
   readonly keepAliveMs: number;
+  /** An event stream ends after so long, whatever goes on: its reader asks again, from where it was. */
+  readonly streamMs: number;
+  /** /readyz writes to the store this often; null: only where there is nothing to read. */
+  readonly writeProbeMs: number | null;
   /** A serving runner that says nothing for so long is lost; while it has nothing to tell it sends comments. */
   readonly servingSilenceMs: number;
 }
@@ -52,5 +56,7 @@ export const defaultTiming: Timing = {
   heartbeatMs: 2_000,
   pollMs: 1_000,
   keepAliveMs: 15_000,
+  streamMs: 86_400_000,
+  writeProbeMs: 60_000,
   servingSilenceMs: 30_000,
 };

@@ -2,37 +2,42 @@
 // Brings the database up to date, listens, keeps the clock, and on SIGTERM or SIGINT ends what is open and leaves.
 import type { Server } from 'node:http';
 import { createAdaptorServer } from '@hono/node-server';
-import { pino } from 'pino';
 import { connect } from '../db/connect.ts';
 import { migrate } from '../db/migrate.ts';
 import { StoreError } from '../store/error.ts';
 import { openStore } from '../store/open.ts';
 import { createApp } from './app.ts';
 import { createHints } from './events/hints.ts';
+import { createLog } from './log.ts';
+import { createMetrics } from './metrics/metrics.ts';
 import { addressOf } from './node/address.ts';
 import { startClock } from './node/clock.ts';
 import { listenForHints } from './node/listen.ts';
-import { readSettings, SettingsError } from './node/settings.ts';
+import { readSettings } from './node/settings.ts';
 import { Outgoing } from './outgoing.ts';
+import { SettingsError } from './settings.ts';
 
 /** Open requests have this long to end. */
 const graceMs = 5_000;
 
 async function main(): Promise<void> {
   const settings = readSettings(process.env);
-  const log = pino({ level: settings.logLevel, base: undefined });
+  const log = createLog(settings.logLevel);
   const store = openStore(settings.storeUrl, process.env);
   await migrate(settings.databaseUrl).catch((cause: unknown) => {
     throw new SettingsError(`the database of DATABASE_URL cannot be used: ${reasonOf(cause)}`);
   });
   const connected = connect(settings.databaseUrl);
   const hints = createHints();
+  const metrics = createMetrics();
   const stopping = new AbortController();
   const app = createApp({
     db: connected.db,
     store,
     hints,
     log,
+    metrics,
+    metricsToken: settings.metricsToken,
     stopping: stopping.signal,
     timing: settings.timing,
     limits: settings.limits,
@@ -45,6 +50,7 @@ async function main(): Promise<void> {
       db: connected.db,
       store,
       log,
+      metrics,
       now: () => new Date(),
       outgoing: new Outgoing({ allowPrivate: settings.allowPrivateAddresses }),
       keep: settings.keep,

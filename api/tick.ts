@@ -4,11 +4,18 @@ import type { Logger } from 'pino';
 import type { Database } from '../db/connect.ts';
 import { expireErrands, forgetErrands } from '../db/errands/expire.ts';
 import { endStalled, endTimedOut, expireLeases } from '../db/queue/expire-leases.ts';
+import type { Metrics } from './metrics/metrics.ts';
 
-export async function tick(db: Database, log: Logger): Promise<void> {
-  for (const expired of await endTimedOut(db)) log.warn(expired, 'job timed out');
-  for (const expired of await expireLeases(db)) log.warn(expired, 'lease expired');
-  for (const expired of await endStalled(db)) log.warn(expired, 'attempt stalled');
+export async function tick(db: Database, log: Logger, metrics: Metrics): Promise<void> {
+  for (const [what, ended] of [
+    ['job timed out', await endTimedOut(db)],
+    ['lease expired', await expireLeases(db)],
+    ['attempt stalled', await endStalled(db)],
+  ] as const)
+    for (const { outcome, ...expired } of ended) {
+      log.warn(expired, what);
+      metrics.attemptEnded(outcome);
+    }
   for (const expired of await expireErrands(db)) log.warn(expired, 'lease of an errand expired');
   await forgetErrands(db);
 }

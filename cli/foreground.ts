@@ -10,6 +10,7 @@ export async function runForeground(
   args: readonly string[],
   env: NodeJS.ProcessEnv,
   interrupt: AbortSignal,
+  hurry?: AbortSignal,
 ): Promise<number> {
   // A group of its own: it gets one signal from us, not a second one from the terminal.
   const child = spawn(process.execPath, [resolve(root, entry), ...args], {
@@ -19,12 +20,14 @@ export async function runForeground(
   });
   const stop = (): void => void child.kill('SIGTERM');
   interrupt.addEventListener('abort', stop, { once: true });
+  hurry?.addEventListener('abort', stop, { once: true });
   if (interrupt.aborted) stop();
   const code = await new Promise<number>((done, fail) => {
     child.once('exit', (exit) => done(exit ?? 128));
     child.once('error', fail);
   });
   interrupt.removeEventListener('abort', stop);
+  hurry?.removeEventListener('abort', stop);
   return code;
 }
 

@@ -14,6 +14,8 @@ import { keysCreateCommand } from './commands/keys-create.ts';
 import { keysListCommand } from './commands/keys-list.ts';
 import { keysRevokeCommand } from './commands/keys-revoke.ts';
 import { keysRotateCommand } from './commands/keys-rotate.ts';
+import { doctorCommand } from './commands/doctor.ts';
+import { restoreCheckCommand } from './commands/restore-check.ts';
 import { pullCommand } from './commands/pull.ts';
 import { pushCommand } from './commands/push.ts';
 import { runnerCommand } from './commands/runner.ts';
@@ -45,6 +47,8 @@ const commands: readonly Command[] = [
   keysCreateCommand,
   keysRotateCommand,
   keysRevokeCommand,
+  doctorCommand,
+  restoreCheckCommand,
 ];
 
 async function main(words: readonly string[]): Promise<ExitCode> {

@@ -1,5 +1,5 @@
-// Entry of a runner: the supervisor process. SIGTERM and SIGINT stop it: the attempt it holds is given back, every
-// child ends. Settings are environment variables, listed in supervisor/settings.ts.
+// Entry of a runner: the supervisor process. SIGTERM and SIGINT stop it: the step at work is finished and kept, the job is
+// given back, every child ends; a second one stops it at once. Settings are environment variables, listed in supervisor/settings.ts.
 import { pino } from 'pino';
 import type { Logger } from 'pino';
 import { findAbilities } from './supervisor/abilities.ts';
@@ -29,17 +29,19 @@ async function settingsOrExit(log: Logger): Promise<Settings> {
 async function main(): Promise<void> {
   const log = pino({ name: 'runner' });
   const stopping = new AbortController();
+  const hurry = new AbortController();
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.on(signal, () => {
-      if (stopping.signal.aborted) process.exit(1); // asked twice: at once
-      log.info({ signal }, 'stopping');
-      stopping.abort();
+      if (hurry.signal.aborted) process.exit(1); // asked three times: nothing is said any more
+      const next = stopping.signal.aborted ? hurry : stopping;
+      log.info({ signal }, next === hurry ? 'stopping at once' : 'stopping after the step at work');
+      next.abort();
     });
   }
   const settings = await settingsOrExit(log);
   if (stopping.signal.aborted) return;
   try {
-    await new Supervisor(settings, process.env, stopping.signal, log).run();
+    await new Supervisor(settings, process.env, stopping.signal, log, hurry.signal).run();
   } catch (error) {
     if (!(error instanceof RunnerRefused)) throw error;
     log.fatal(error.message);

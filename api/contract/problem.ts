@@ -31,6 +31,7 @@ export const problems = {
   serving_runner_busy: { status: 429, title: 'The runners that serve the model have no room now' },
   internal: { status: 500, title: 'A fault of the service' },
   database_unavailable: { status: 503, title: 'The database cannot be reached' },
+  misconfigured: { status: 503, title: 'The service is not set up' },
   no_capable_runner: { status: 503, title: 'No runner that is alive can do this' },
   no_serving_runner: { status: 503, title: 'No runner serves the model now' },
   serving_runner_lost: { status: 503, title: 'The runner went away in the middle of the answer' },

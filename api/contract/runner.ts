@@ -159,6 +159,8 @@ export const outcome = z
     }),
     z.object({ type: z.literal('paused') }),
     z.object({ type: z.literal('cancelled') }),
+    // The runner is wanted back: what was learnt is kept, and another goes on. Nobody has failed.
+    z.object({ type: z.literal('released') }),
   ])
   .meta({ id: 'Outcome' });
 export type Outcome = z.infer<typeof outcome>;

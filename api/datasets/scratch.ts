@@ -29,8 +29,10 @@ export async function openScratch(): Promise<ScratchFile> {
     held = [];
     heldBytes = 0;
     hash.update(bytes);
+    // At a position: a Worker's file keeps none of its own.
+    for (let at = 0; at < bytes.byteLength;)
+      at += (await file.write(bytes, at, bytes.byteLength - at, size + at).catch(noRoom)).bytesWritten;
     size += bytes.byteLength;
-    await file.writeFile(bytes).catch(noRoom);
   };
   return {
     path,

@@ -16,6 +16,9 @@ export interface Follow {
   readonly signal: AbortSignal;
 }
 
+/** The stream ends before the job does: the service stops, or the stream is old. Whoever reads on asks again soon. */
+const comeBack = 'retry: 1000\n: to be continued: ask again with Last-Event-ID\n\n';
+
 /** Text chunks of the stream; ends after the job's terminal event, or when the signal is aborted. */
 export async function* followEvents(follow: Follow): AsyncGenerator<string, void, undefined> {
   const watch = follow.hints.watch(follow.job);
@@ -36,6 +39,7 @@ export async function* followEvents(follow: Follow): AsyncGenerator<string, void
       }
       quietSince = performance.now();
     }
+    yield comeBack;
   } finally {
     watch.close();
   }
@@ -51,16 +55,23 @@ export const sseMessage = (event: JobEvent): string =>
 export function eventStream(
   chunks: AsyncGenerator<string, void, undefined>,
   abort: AbortController,
+  onEnd: () => void,
 ): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   return new ReadableStream<Uint8Array>({
     async pull(controller) {
-      const next = await chunks.next();
-      if (next.done === true) controller.close();
-      else controller.enqueue(encoder.encode(next.value));
+      const next = await chunks.next().catch((error: unknown) => {
+        onEnd();
+        throw error;
+      });
+      if (next.done === true) {
+        onEnd();
+        controller.close();
+      } else controller.enqueue(encoder.encode(next.value));
     },
     async cancel() {
       abort.abort();
+      onEnd();
       await chunks.return();
     },
   });

@@ -3,6 +3,7 @@
 import type { MiddlewareHandler } from 'hono';
 import type { Logger } from 'pino';
 import type { Env } from '../context.ts';
+import { jobInPath } from '../log.ts';
 
 const harmless = /^[A-Za-z0-9._-]{1,100}$/;
 
@@ -15,6 +16,7 @@ export function requestId(log: Logger): MiddlewareHandler<Env> {
     await next();
     c.res.headers.set('x-request-id', id);
     const ms = Math.round(performance.now() - started);
-    log.debug({ request: id, method: c.req.method, path: c.req.path, status: c.res.status, ms }, 'request');
+    const { method, path } = c.req;
+    log.debug({ request: id, method, path, ...jobInPath(path), status: c.res.status, ms }, 'request');
   };
 }

@@ -70,12 +70,17 @@ interface Opened {
 }
 
 function streamOf(
-  { db, hints, timing, stopping }: Services,
+  { db, hints, timing, stopping, metrics }: Services,
   { job, after, key, close }: Opened,
   request: AbortSignal,
 ): Response {
   const abort = new AbortController();
-  const signal = AbortSignal.any([abort.signal, request, stopping]);
+  const signal = AbortSignal.any([
+    abort.signal,
+    request,
+    stopping,
+    AbortSignal.timeout(timing.streamMs),
+  ]);
   // Whichever comes first: the reader leaves before the first event, or the last one has been sent.
   signal.addEventListener('abort', close, { once: true });
   if (signal.aborted) close();
@@ -86,7 +91,7 @@ function streamOf(
     return abort.signal.aborted ? [] : (await eventsAfter(db, job, last, followBatch)).map(eventView);
   };
   const chunks = closing(followEvents({ job, after, read, hints, pollMs, keepAliveMs, signal }), close);
-  return new Response(eventStream(chunks, abort), {
+  return new Response(eventStream(chunks, abort, metrics.streamOpened()), {
     headers: { 'content-type': 'text/event-stream', 'cache-control': 'no-store', 'x-accel-buffering': 'no' },
   });
 }

@@ -111,7 +111,7 @@ function routes(services: Services) {
 }
 
 export function runnerProtocolRoutes(services: Services) {
-  const { db, timing } = services;
+  const { db, metrics, timing } = services;
   const { leaseMs, heartbeatMs } = timing;
   const { register, claim, heartbeat: beat, report, checkpoints, stageEnds, finish } = routes(services);
   return newRouter()
@@ -141,7 +141,9 @@ export function runnerProtocolRoutes(services: Services) {
     .openapi(report, async (c) => {
       const body = c.req.valid('json');
       checkReportKeys(body);
-      return c.json(held(await applyReport(db, { ...runnerKey(c.get('caller')), ...body }), body), 200);
+      const answer = held(await applyReport(db, { ...runnerKey(c.get('caller')), ...body }), body);
+      if (answer.applied) metrics.entries(body.entries);
+      return c.json(answer, 200);
     })
     .openapi(checkpoints, async (c) => {
       const body = c.req.valid('json');
@@ -163,7 +165,9 @@ export function runnerProtocolRoutes(services: Services) {
     })
     .openapi(finish, async (c) => {
       const body = c.req.valid('json');
-      return c.json(held(await finishAttempt(db, { ...runnerKey(c.get('caller')), ...body }), body), 200);
+      const answer = held(await finishAttempt(db, { ...runnerKey(c.get('caller')), ...body }), body);
+      metrics.attemptEnded(body.outcome);
+      return c.json(answer, 200);
     });
 }
 

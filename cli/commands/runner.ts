@@ -54,7 +54,7 @@ export const runnerCommand: Command = {
     },
     ...servingFlags,
   },
-  async run(given, interrupt) {
+  async run(given, interrupt, hurry) {
     const dir = chosenDataDir(given);
     const local = {
       ...written('MILLRACE_URL', dir.url),
@@ -72,7 +72,7 @@ export const runnerCommand: Command = {
     if (model !== undefined) return serve(given, dir, model, env, interrupt);
     const lone = Object.keys(servingFlags).find((flag) => given.text(flag) !== undefined);
     if (lone !== undefined) throw new UsageError(`--${lone} goes with --serve MODEL`);
-    return foreground('runner/main.ts', [], env, interrupt);
+    return foreground('runner/main.ts', [], env, interrupt, hurry);
   },
 };
 
@@ -105,8 +105,9 @@ async function foreground(
   args: readonly string[],
   env: NodeJS.ProcessEnv,
   interrupt: AbortSignal,
+  hurry?: AbortSignal,
 ): Promise<ExitCode> {
-  const code = await runForeground(entry, args, env, interrupt);
+  const code = await runForeground(entry, args, env, interrupt, hurry);
   if (interrupt.aborted) return exitCodes.interrupted;
   return code === 0 ? exitCodes.succeeded : exitCodes.failed;
 }

@@ -109,6 +109,8 @@ async function start(
     MILLRACE_RUNNER_TOKEN: token,
     MILLRACE_RUNNER_NAME: process.env['MILLRACE_RUNNER_NAME'] ?? 'local',
     MILLRACE_SCRATCH: dir.scratch,
+    // Within its grace, with time left to end what it has started.
+    MILLRACE_DRAIN_MS: process.env['MILLRACE_DRAIN_MS'] ?? String(graceMs.runner - 5_000),
     MILLRACE_MODEL_ROOTS: process.env['MILLRACE_MODEL_ROOTS'] ?? localModelRoots(),
     STORE_URL: storeUrl,
   };

@@ -40,12 +40,17 @@ export function afterAttempt(held: Held, outcome: Outcome): Next {
   if (held.state === 'cancelling') return { ...end, state: 'cancelled' };
   if (outcome.type === 'succeeded') return { ...end, state: 'succeeded' };
   if (outcome.type === 'paused' && held.state === 'pausing') return { ...end, state: 'paused' };
+  if (outcome.type === 'released') {
+    const failuresWithoutCheckpoint = held.committed ? 0 : held.failuresWithoutCheckpoint;
+    return { ...end, state: held.state === 'pausing' ? 'paused' : 'queued', failuresWithoutCheckpoint };
+  }
   return afterFailure(held, asFailure(outcome));
 }
 
 /** Whether the attempt ended as its job or somebody's wish would have it. */
 export const isWanted = (state: HeldState, { type }: Outcome): boolean =>
   type === 'succeeded' ||
+  type === 'released' ||
   (type === 'cancelled' && state === 'cancelling') ||
   // A cancel may overtake a pause.
   (type === 'paused' && state !== 'running');

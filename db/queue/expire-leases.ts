@@ -13,6 +13,8 @@ export interface Expired {
   job: string;
   attempt: number;
   state: JobState;
+  /** As which the attempt was ended. */
+  outcome: Outcome;
 }
 
 interface Rule {
@@ -83,7 +85,8 @@ async function endOne(db: Database, { broken, outcome }: Rule): Promise<Expired 
       .limit(1)
       .for('update', { skipLocked: true });
     if (job === undefined) return undefined;
-    const { state } = await endAttempt(tx, job as HeldJob, outcome(job as HeldJob));
-    return { job: job.id, attempt: job.attempt, state };
+    const ending = outcome(job as HeldJob);
+    const { state } = await endAttempt(tx, job as HeldJob, ending);
+    return { job: job.id, attempt: job.attempt, state, outcome: ending };
   });
 }

@@ -41,8 +41,10 @@ export interface AttemptOptions {
   readonly modelRoots: readonly string[];
   readonly env: NodeJS.ProcessEnv;
   readonly timing: Timing;
-  /** Aborted when the runner is stopped. */
+  /** Aborted when the runner is stopped: the step at work is finished and kept. */
   readonly stopping: AbortSignal;
+  /** Aborted when it is to stop at once. */
+  readonly hurry: AbortSignal;
   readonly onLine: (text: string) => void;
 }
 
@@ -70,6 +72,7 @@ export class Attempt {
   #ended = false;
   #cancelled = false;
   #pausing = false;
+  #draining: NodeJS.Timeout | undefined;
   #stall: NodeJS.Timeout | undefined;
 
   constructor(options: AttemptOptions) {
@@ -85,17 +88,22 @@ export class Attempt {
 
   /** Runs the attempt to its end; resolves when no process and no file of it is left. Never throws for the job's fault. */
   async run(): Promise<void> {
-    const { stopping, scratch } = this.#options;
+    const { stopping, hurry, scratch } = this.#options;
     const lease = this.#keepLease();
+    const drain = (): void => this.#drain();
     const stop = (): void => this.#stop();
-    stopping.addEventListener('abort', stop, { once: true });
-    if (stopping.aborted) stop();
+    stopping.addEventListener('abort', drain, { once: true });
+    hurry.addEventListener('abort', stop, { once: true });
+    if (stopping.aborted) drain();
+    if (hurry.aborted) stop();
     try {
       void this.#train();
       await this.#close(await this.#ending.promise);
     } finally {
       lease.stop();
-      stopping.removeEventListener('abort', stop);
+      clearTimeout(this.#draining);
+      stopping.removeEventListener('abort', drain);
+      hurry.removeEventListener('abort', stop);
       await rm(scratch, { recursive: true, force: true });
     }
   }
@@ -144,6 +152,15 @@ export class Attempt {
     this.#pausing = true;
     if (this.#trainer !== undefined) this.#trainer.send({ type: 'pause' });
     else this.#end({ kind: 'finish', outcome: { type: 'paused' }, drain: false });
+  }
+
+  /** As a pause, but the job goes back to the queue. What takes longer than there is time is cut off. */
+  #drain(): void {
+    const { drainMs } = this.#options.timing;
+    if (drainMs === 0) return this.#stop();
+    this.#draining = setTimeout(() => this.#stop(), drainMs);
+    if (this.#trainer !== undefined) this.#trainer.send({ type: 'pause' });
+    else this.#end({ kind: 'finish', outcome: { type: 'released' }, drain: false });
   }
 
   #stop(): void {
@@ -324,11 +341,15 @@ export class Attempt {
       this.#options.onLine(`attempt dropped: ${ending.why}`);
       return;
     }
-    const { outcome } = ending;
     await this.#tellProgress();
-    await this.#outbox.finish(
-      this.#cancelled && outcome.type !== 'succeeded' ? { type: 'cancelled' } : outcome,
-    );
+    await this.#outbox.finish(this.#told(ending.outcome));
+  }
+
+  /** A cancel that was asked for wins; of pauses the service’s own does. */
+  #told(outcome: Outcome): Outcome {
+    if (this.#cancelled && outcome.type !== 'succeeded') return { type: 'cancelled' };
+    const isReleased = outcome.type === 'paused' && this.#draining !== undefined && !this.#pausing;
+    return isReleased ? { type: 'released' } : outcome;
   }
 
   /** Where the attempt stood when it ended: heartbeats told that of a moment before. The service may miss it. */

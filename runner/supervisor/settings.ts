@@ -19,6 +19,8 @@ export interface Timing {
   readonly killGraceMs: number;
   /** From a trainer's outcome to its exit. */
   readonly exitGraceMs: number;
+  /** A runner that is stopped lets its trainer finish the step at work, and keeps it, for so long; 0: it stops at once. */
+  readonly drainMs: number;
   /** For the last reports when the runner itself is stopped. */
   readonly stopMs: number;
   /** The uploader speaks every second; one that says nothing for so long while it has work is ended like a dead one. */
@@ -36,6 +38,7 @@ export const defaultTiming: Timing = {
   lingerMs: 200,
   killGraceMs: 1_000,
   exitGraceMs: 10_000,
+  drainMs: 60_000,
   stopMs: 5_000,
   uploaderSilenceMs: 30_000,
   graderSilenceMs: 30_000,
@@ -112,6 +115,7 @@ const environment = z.object({
   MILLRACE_MEMORY_GB: z.coerce.number().positive().optional(),
   MILLRACE_RUNNER_LABELS: labelList.default({}),
   MILLRACE_MODEL_ROOTS: rootList.default([]),
+  MILLRACE_DRAIN_MS: z.coerce.number().int().min(0).max(3_600_000).default(defaultTiming.drainMs),
   MILLRACE_SCRATCH: z.string().min(1).default(join(tmpdir(), 'millrace-scratch')),
   STORE_URL: z
     .string({ error: 'is not set: file:///folder or s3://bucket/prefix' })
@@ -138,7 +142,7 @@ export function readSettings(variables: NodeJS.ProcessEnv): AskedSettings {
     trainerEntry: join(runnerFolder, 'trainer.ts'),
     uploaderEntry: join(runnerFolder, 'uploader.ts'),
     graderEntry: join(runnerFolder, 'grader.ts'),
-    timing: defaultTiming,
+    timing: { ...defaultTiming, drainMs: data.MILLRACE_DRAIN_MS },
   };
 }
 

@@ -33,15 +33,24 @@ export class Supervisor {
   readonly #settings: Settings;
   readonly #env: NodeJS.ProcessEnv;
   readonly #stopping: AbortSignal;
+  readonly #hurry: AbortSignal;
   readonly #log: Logger;
   readonly #service: Client['runner'];
   readonly #uploader: UploaderProcess;
   #registration: RegisterResponse | undefined;
 
-  constructor(settings: Settings, env: NodeJS.ProcessEnv, stopping: AbortSignal, log: Logger) {
+  /** `stopping`: when the step at work is done. `hurry`: at once. */
+  constructor(
+    settings: Settings,
+    env: NodeJS.ProcessEnv,
+    stopping: AbortSignal,
+    log: Logger,
+    hurry: AbortSignal = new AbortController().signal,
+  ) {
     this.#settings = settings;
     this.#env = env;
     this.#stopping = stopping;
+    this.#hurry = hurry;
     this.#log = log;
     this.#service = createClient({ url: settings.url, key: settings.token, tries: 1 }).runner;
     this.#uploader = new UploaderProcess(settings.uploaderEntry, env, settings.timing.uploaderSilenceMs);
@@ -153,6 +162,7 @@ export class Supervisor {
       env: this.#env,
       timing,
       stopping: this.#stopping,
+      hurry: this.#hurry,
       onLine: (text) => log.info(text),
     }).run();
   }

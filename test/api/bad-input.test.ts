@@ -2,9 +2,9 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Problem } from '../../api/contract/problem.ts';
 import { problem } from '../../api/contract/problem.ts';
-import { registerDatasets, spec, useApi } from './support.ts';
+import { overHttp, registerDatasets, spec, useApi } from './support.ts';
 
-const api = useApi({ limits: { jsonBytes: 100_000 } });
+const api = useApi();
 const job = 'job_00000000000000000000000000';
 const runner = 'run_00000000000000000000000000';
 const ids: { job?: string; dataset?: string } = {};
@@ -133,14 +133,7 @@ const cases: Case[] = [
     'a body that is too large',
     'POST',
     '/v1/jobs',
-    { json: spec({ name: 'x'.repeat(100_000) }) },
-    '413 too_large',
-  ],
-  [
-    'a body that says it is too large',
-    'POST',
-    '/v1/jobs',
-    { body: '{}', headers: { ...jsonType, 'content-length': '999999999' } },
+    { json: spec({ name: 'x'.repeat(8 << 20) }) },
     '413 too_large',
   ],
   [
@@ -334,6 +327,12 @@ const cases: Case[] = [
 ];
 
 describe('what a client can do wrong', () => {
+  // fetch itself sends no such header.
+  test.skipIf(overHttp)('a body that says it is too large', async () => {
+    const headers = { ...jsonType, 'content-length': '999999999' };
+    expect((await api.request('POST', '/v1/jobs', { body: '{}', headers })).status).toBe(413);
+  });
+
   test.each(cases)('%s: %s %s', async (_what, method, path, init, expected, pointer) => {
     const response = await api.request(method, path, init);
     const body = problem.parse(await response.json());

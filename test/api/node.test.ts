@@ -139,6 +139,45 @@ describe('running', () => {
   );
 
   test(
+    'told to stop: what is under way is answered, streams say where to go on, nothing new is taken',
+    { timeout: 60_000 },
+    async () => {
+      const service = await start();
+      const client = createClient({ url: service.url, key });
+      await registerDatasets(client);
+      const job = await client.createJob(spec({ priority: 8 }));
+      const headers = { authorization: `Bearer ${key}` };
+      const stream = await fetch(`${service.url}/v1/jobs/${job.id}/events`, {
+        headers: { ...headers, accept: 'text/event-stream' },
+      });
+      // An upload whose second half comes after the signal.
+      const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
+      const writer = writable.getWriter();
+      const upload = fetch(`${service.url}/v1/datasets?name=half&kind=math`, {
+        method: 'POST',
+        headers,
+        body: readable,
+        duplex: 'half',
+      } as RequestInit);
+      await writer.write(new TextEncoder().encode('{"prompt":"1","answer":"1"}\n'));
+      const admin = connect(database.url, 1);
+      // Its key has been looked up: it is in the middle.
+      await expect.poll(async () => (await fetch(`${service.url}/readyz`)).status).toBe(200);
+
+      service.child.kill('SIGTERM');
+      const told = await stream.text();
+      expect(told).toMatch(/retry: 1000\n: to be continued: ask again with Last-Event-ID\n\n$/);
+      await expect.poll(() => fetch(`${service.url}/healthz`).then(String, () => 'refused')).toBe('refused');
+      await writer.write(new TextEncoder().encode('{"prompt":"2","answer":"2"}\n'));
+      await writer.close();
+      expect((await upload).status).toBe(201);
+      expect(await service.exit).toBe(0);
+      expect((await admin.sql`select rows from datasets where name = 'half'`)[0]?.['rows']).toBe(2);
+      await admin.close();
+    },
+  );
+
+  test(
     'a client follows a job through a kill -9 of the service: no gap, nothing twice',
     { timeout: 60_000 },
     async () => {

@@ -5,7 +5,7 @@ import type { Problem } from '../../api/contract/problem.ts';
 import { createApp } from '../../api/app.ts';
 import { connect } from '../../db/connect.ts';
 import { openStore } from '../../store/open.ts';
-import { mathRows, registerDatasets, spec, useApi } from './support.ts';
+import { mathRows, overHttp, registerDatasets, spec, useApi } from './support.ts';
 
 const api = useApi();
 beforeAll(() => registerDatasets(api.client()));
@@ -14,7 +14,10 @@ describe('health', () => {
   test('needs no key', async () => {
     expect(await (await api.request('GET', '/healthz', { key: null })).json()).toEqual({ status: 'ok' });
     const ready = await api.request('GET', '/readyz', { key: null });
-    expect([ready.status, await ready.json()]).toEqual([200, { ready: true, database: 'ok', store: 'ok' }]);
+    expect([ready.status, await ready.json()]).toEqual([
+      200,
+      { ready: true, database: 'ok', schema: 'ok', store: 'ok', stopping: false },
+    ]);
   });
 });
 
@@ -63,7 +66,13 @@ describe('with the database away', () => {
     const ready = await app.request('/readyz');
     expect([ready.status, await ready.json()]).toEqual([
       503,
-      { ready: false, database: 'unavailable: ECONNREFUSED', store: 'ok' },
+      {
+        ready: false,
+        database: 'unavailable: ECONNREFUSED',
+        schema: 'unknown',
+        store: 'ok',
+        stopping: false,
+      },
     ]);
     await away.close();
   });

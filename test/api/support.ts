@@ -1,5 +1,5 @@
-// An app on a real database and a real store, with a key of each scope, and short forms for calls. A test that needs
-// a running attempt gets one by the protocol itself.
+// An API on a real database and a real store, with a key of each scope, and short forms for calls: the app itself, or
+// one over HTTP where MILLRACE_API_TARGET says so. A test that needs a running attempt gets one by the protocol itself.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,13 +17,16 @@ import { createKey } from '../../db/keys.ts';
 import { ensureProject } from '../../db/projects.ts';
 import { filesystemStore } from '../../store/filesystem.ts';
 import type { ObjectStore } from '../../store/store.ts';
+import { apiTarget, startRemoteApi } from '../support/api-target.ts';
 import type { TestDatabase } from '../support/postgres.ts';
 import { useDatabase } from '../support/postgres.ts';
 
 export interface Fixture {
   readonly database: TestDatabase;
+  /** On the target `app` only. */
   readonly app: App;
   readonly store: ObjectStore;
+  /** Heard on the target `app` only: others poll. */
   readonly hints: HintSource;
   readonly stopping: AbortController;
   readonly keys: Readonly<Record<Scope, string>>;
@@ -37,7 +40,14 @@ export interface Fixture {
   client(key?: string): Client;
 }
 
+/** Why a test is of the app in this process alone, or false: for `test.skipIf(overHttp)`. */
+export const overHttp: string | false =
+  apiTarget === 'app' ? false : 'it looks into the process, or sets limits that have no setting';
+
 export const url = 'http://millrace.test';
+
+/** Tests send without pause; those of the limits say which. */
+const unhurried = { requestsPerMinute: 1e9, requestBurst: 1e9 };
 
 /** Filled in before the first test of the file. */
 export function useApi(
@@ -47,23 +57,32 @@ export function useApi(
 ): Fixture {
   const database = useDatabase();
   const fixture = { database } as { -readonly [K in keyof Fixture]: Fixture[K] };
-  let folder: string;
+  let send: (path: string, init: RequestInit) => Promise<Response>;
+  let stop: () => Promise<void>;
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'millrace-test-api-'));
-    fixture.store = filesystemStore(folder);
     fixture.hints = createHints();
     fixture.stopping = new AbortController();
-    const { store, hints, stopping } = fixture;
-    const app = createApp({
-      db: database.db,
-      store,
-      hints,
-      stopping: stopping.signal,
-      ...options,
-      // Tests send without pause; those of the limits say which.
-      limits: { requestsPerMinute: 1e9, requestBurst: 1e9, ...options.limits },
-    });
-    fixture.app = app;
+    if (apiTarget === 'app') {
+      const folder = await mkdtemp(join(tmpdir(), 'millrace-test-api-'));
+      stop = () => rm(folder, { recursive: true, force: true });
+      fixture.store = filesystemStore(folder);
+      const { store, hints, stopping } = fixture;
+      const app = createApp({
+        db: database.db,
+        store,
+        hints,
+        stopping: stopping.signal,
+        ...options,
+        limits: { ...unhurried, ...options.limits },
+      });
+      fixture.app = app;
+      send = async (path, init) => app.request(path, init);
+    } else {
+      const remote = await startRemoteApi(database.url, { ...options, limits: { ...unhurried, ...options.limits } });
+      stop = remote.stop;
+      fixture.store = remote.store;
+      send = (path, init) => fetch(remote.url + path, { redirect: 'manual', ...init });
+    }
     const projectId = await ensureProject(database.db, 'ours');
     const key = async (scope: Scope, project = projectId): Promise<string> =>
       (await createKey(database.db, { projectId: project, name: scope, scopes: [scope] })).secret;
@@ -81,7 +100,7 @@ export function useApi(
       if (given !== null) headers.set('authorization', `Bearer ${given ?? fixture.keys.admin}`);
       if (json !== undefined) headers.set('content-type', 'application/json');
       const body = json === undefined ? init.body : JSON.stringify(json);
-      return app.request(path, {
+      return send(path, {
         ...init,
         method,
         headers,
@@ -93,10 +112,10 @@ export function useApi(
         url,
         key: given ?? fixture.keys.admin,
         pauseMs: 1,
-        fetch: (input, init) => Promise.resolve(app.request(input as string, init)),
+        fetch: (input, init) => send((input as string).slice(url.length), init ?? {}),
       });
   });
-  afterAll(() => rm(folder, { recursive: true, force: true }));
+  afterAll(() => stop());
   return fixture;
 }
 

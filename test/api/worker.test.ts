@@ -1,15 +1,21 @@
-// The API's Worker entry: bundled as for a deployment, and answering inside workerd. Needs no network, no account.
+// The API's Worker entry: bundled as for a deployment; what only a Worker has: its clock, its limits, its settings. That it
+// answers as every API does is shown by the project `worker` (vitest.config.ts). Needs no network, no account.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
-import { unstable_startWorker } from 'wrangler';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createClient } from '../../api/client.ts';
+import { createKey } from '../../db/keys.ts';
+import { ensureProject } from '../../db/projects.ts';
+import { backdate } from '../db/support.ts';
+import { useDatabase } from '../support/postgres.ts';
+import type { LocalWorker } from '../support/worker.ts';
+import { offline, startWorker } from '../support/worker.ts';
+import { claimOne, registerDatasets, spec } from './support.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 const bundle = mkdtempSync(join(tmpdir(), 'millrace-worker-'));
-const offline = { WRANGLER_SEND_METRICS: 'false', CLOUDFLARE_CF_FETCH_ENABLED: 'false' };
-
 afterAll(() => rmSync(bundle, { recursive: true }));
 
 test('bundles for a deployment', () => {
@@ -24,17 +30,47 @@ test('bundles for a deployment', () => {
   expect(readdirSync(bundle)).toContain('worker.js');
 });
 
-test('answers /healthz in workerd, and 404 elsewhere', async () => {
-  Object.assign(process.env, offline);
-  const worker = await unstable_startWorker({
-    config: resolve(root, 'wrangler.toml'),
-    dev: { server: { port: 0 }, inspector: false, logLevel: 'error', watch: false },
+describe('in workerd', () => {
+  const database = useDatabase();
+  const token = 'a-token-for-metrics-1';
+  let worker: LocalWorker;
+  let key: string;
+  beforeAll(async () => {
+    const projectId = await ensureProject(database.db, 'ours');
+    key = (await createKey(database.db, { projectId, name: 'admin', scopes: ['admin'] })).secret;
+    worker = await startWorker(database.url, { MILLRACE_METRICS_TOKEN: token });
   });
-  try {
-    const health = await worker.fetch('http://worker/healthz');
-    expect([health.status, await health.json()]).toEqual([200, { status: 'ok' }]);
-    expect((await worker.fetch('http://worker/nothing')).status).toBe(404);
-  } finally {
-    await worker.dispose();
-  }
+  afterAll(() => worker.stop());
+
+  test('the clock takes a job back whose lease has run out; metrics tell of the queue, not of requests', async () => {
+    const client = createClient({ url: worker.url, key });
+    await registerDatasets(client);
+    const { id } = await client.createJob(spec());
+    await claimOne(client);
+    await backdate(database.db, id);
+    await worker.tick();
+    expect(await client.job(id)).toMatchObject({ state: 'queued', reason: 'lease_expired' });
+    const headers = { authorization: `Bearer ${token}` };
+    const metrics = await (await fetch(`${worker.url}/metrics`, { headers })).text();
+    expect(metrics).toContain('millrace_jobs{state="queued",accelerator="cpu"} 1');
+    expect(metrics).not.toContain('millrace_http');
+  });
+
+  test('a dataset larger than it can hold is refused with its limit', async () => {
+    const answer = await fetch(`${worker.url}/v1/datasets?name=large&kind=math`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}` },
+      body: Buffer.alloc((16 << 20) + 1, 10),
+    });
+    const { code, detail } = (await answer.json()) as { code: string; detail: string };
+    expect([answer.status, code, detail]).toEqual([413, 'too_large', expect.stringContaining('16777216')]);
+  });
+});
+
+test('without its settings every answer names them', async () => {
+  const { default: entry } = await import('../../api/worker.ts');
+  const answer = await entry.fetch(new Request('http://worker/healthz'), {}, { waitUntil: () => undefined });
+  const { code, detail } = (await answer.json()) as { code: string; detail: string };
+  expect([answer.status, code]).toEqual([503, 'misconfigured']);
+  for (const name of ['HYPERDRIVE', 'OBJECTS', 'STORE_URL']) expect(detail).toContain(name);
 });

@@ -75,6 +75,20 @@ test.each<[string, Partial<Held>, Outcome, object]>([
     { state: 'paused', reason: null, failuresWithoutCheckpoint: 2 },
   ],
   ['paused while cancelling', { state: 'cancelling' }, { type: 'paused' }, { state: 'cancelled' }],
+  [
+    'released: back in the queue, no failure counted',
+    { failuresWithoutCheckpoint: 2 },
+    { type: 'released' },
+    { state: 'queued', reason: null, failuresWithoutCheckpoint: 2, delayMs: 0 },
+  ],
+  [
+    'released with a checkpoint',
+    { failuresWithoutCheckpoint: 2, committed: true },
+    { type: 'released' },
+    { state: 'queued', failuresWithoutCheckpoint: 0 },
+  ],
+  ['released while pausing', { state: 'pausing' }, { type: 'released' }, { state: 'paused', reason: null }],
+  ['released while cancelling', { state: 'cancelling' }, { type: 'released' }, { state: 'cancelled' }],
   ['paused unasked', {}, { type: 'paused' }, { state: 'queued', reason: 'runner_stopped' }],
   ['cancelled unasked', {}, { type: 'cancelled' }, { state: 'queued', reason: 'runner_stopped' }],
 ])('%s', (_what, change, outcome, expected) => {

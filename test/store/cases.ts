@@ -16,9 +16,9 @@ import { bytesOf, generatedStream, hashOf, keysOf, liveBufferBytes, textAt } fro
 
 export interface StoreFixture {
   readonly store: ObjectStore;
-  /** How another process opens the same store. */
-  readonly url: string;
-  readonly env: Readonly<Record<string, string>>;
+  /** How another process opens the same store; a Worker's binding is open to its own process only. */
+  readonly url?: string;
+  readonly env?: Readonly<Record<string, string>>;
   remove(): Promise<void>;
 }
 
@@ -324,7 +324,8 @@ export function storeCases(make: () => Promise<StoreFixture>): void {
     expect(await hashOf(await store.get('whole/x'))).toBe(sha256);
   });
 
-  it('shows nothing of a writer killed with SIGKILL', async () => {
+  it('shows nothing of a writer killed with SIGKILL', async ({ skip }) => {
+    if (fixture.url === undefined) return skip('no other process can open this store');
     const script = resolve(import.meta.dirname, 'stalled-writer.ts');
     const args = [script, fixture.url, 'killed/x', String(20 * mebibyte), String(12 * mebibyte)];
     const child = spawn(process.execPath, args, {

@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { CreateMultipartUploadCommand, ListMultipartUploadsCommand, S3Client } from '@aws-sdk/client-s3';
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 
+import { presigner } from '../../store/presign.ts';
 import { s3Store, type S3Options } from '../../store/s3.ts';
 import { newBucket, noRgw, sharedRgw, type Rgw } from '../support/rgw.ts';
 import { bytesOf, generatedStream, keysOf, textAt } from './bytes.ts';
@@ -103,6 +104,31 @@ describe.skipIf(noRgw)(`S3 ${noRgw || '(Ceph RADOS Gateway)'}`, () => {
       const other = url?.replace('model%20weights.bin', 'other') ?? '';
       expect((await fetch(other)).status).toBe(403);
     });
+  });
+
+  it('a presigned URL made without the SDK gives one object under a file name, and no other', async () => {
+    const { endpoint, accessKey, secretKey } = rgw;
+    await s3Store(options()).put('signed/own (ü)/model weights.bin', Buffer.from('own weights'));
+    const [stored] = await keysOf(s3Store(options()), 'signed/own');
+    const sign = presigner({
+      endpoint,
+      bucket: options().bucket,
+      region: 'us-east-1',
+      accessKeyId: accessKey,
+      secretAccessKey: secretKey,
+    });
+    const prefix = options().prefix ?? '';
+    const url = await sign(`${prefix === '' ? '' : `${prefix}/`}${stored!}`, {
+      expiresIn: 60,
+      filename: 'Gewichte (neu) ü.bin',
+    });
+    const answer = await fetch(url);
+    expect([answer.status, await answer.text()]).toEqual([200, 'own weights']);
+    expect(answer.headers.get('content-disposition')).toBe(
+      "attachment; filename*=UTF-8''Gewichte%20%28neu%29%20%C3%BC.bin",
+    );
+    expect((await fetch(url.replace('model%20weights.bin', 'other'))).status).toBe(403);
+    expect((await fetch(url.replace('X-Amz-Expires=60', 'X-Amz-Expires=600'))).status).toBe(403);
   });
 
   describe('what can be wrong with the server', () => {

@@ -91,6 +91,8 @@ export async function startStack({
     MILLRACE_URL: url,
     MILLRACE_RUNNER_TOKEN: keys.runner,
     MILLRACE_SCRATCH: join(dir, 'scratch'),
+    // What is stopped here is stopped for good.
+    MILLRACE_DRAIN_MS: '0',
     ...runnerEnv,
   }));
   const connection = { url, key: keys.admin, tries: 20 };

@@ -72,6 +72,7 @@ export async function startBench(
       lingerMs: 20,
       killGraceMs: 200,
       exitGraceMs: 300,
+      drainMs: 0,
       stopMs: 2_000,
       uploaderSilenceMs: 3_000,
       graderSilenceMs: 10_000,

@@ -7,11 +7,15 @@ import type { Keep } from './retention/keep.ts';
 import { tick } from './tick.ts';
 import { deliverDue, deliveryTimeoutMs } from './webhooks/deliver.ts';
 
-export interface ClockServices extends Pick<Services, 'db' | 'store' | 'log' | 'metrics' | 'now'> {
-  readonly outgoing: Outgoing;
+/** What cleaning needs. */
+export interface CleaningServices extends Pick<Services, 'db' | 'store' | 'log' | 'now'> {
   readonly keep: Keep;
   /** Aborted: a turn begins nothing new, and returns. */
   readonly signal: AbortSignal;
+}
+
+export interface ClockServices extends CleaningServices, Pick<Services, 'metrics'> {
+  readonly outgoing: Outgoing;
 }
 
 export interface Turn {

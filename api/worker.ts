@@ -39,9 +39,10 @@ const worker = {
     const settings = readSettings(env);
     const { db, close } = connect(settings.databaseUrl, mostConnections);
     const log = consoleLog(settings.logLevel);
-    const services = { ...settings, db, log, metrics: unheardMetrics(), now: () => new Date() };
+    const { store, keep } = settings;
     const { signal } = new AbortController();
-    await Promise.all([tick(db, log, services.metrics), clean({ ...services, signal })]).finally(close);
+    const cleaning = clean({ db, store, log, now: () => new Date(), keep, signal });
+    await Promise.all([tick(db, log, unheardMetrics()), cleaning]).finally(close);
   },
 };
 

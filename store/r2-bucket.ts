@@ -4,6 +4,7 @@
 export interface R2Object {
   readonly key: string;
   readonly size: number;
+  readonly uploaded: Date;
 }
 
 export interface R2ObjectBody extends R2Object {
@@ -38,8 +39,14 @@ export interface R2Bucket {
     key: string,
     options?: Pick<R2PutOptions, 'httpMetadata'>,
   ): Promise<R2MultipartUpload>;
-  list(options: { readonly prefix: string; readonly cursor?: string }): Promise<{
+  list(options: {
+    readonly prefix: string;
+    readonly cursor?: string;
+    readonly delimiter?: string;
+    readonly startAfter?: string;
+  }): Promise<{
     readonly objects: readonly R2Object[];
+    readonly delimitedPrefixes: readonly string[];
     readonly truncated: boolean;
     readonly cursor?: string;
   }>;

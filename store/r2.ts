@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import { measureBody } from './body.ts';
 import { checkRange, download, rangeOutside } from './download.ts';
 import { StoreProblem } from './error.ts';
-import { checkKey, checkPrefix, keyProblem } from './keys.ts';
+import { checkKey, checkPrefix, isAfter, keyProblem } from './keys.ts';
 import { r2Error } from './r2-error.ts';
 import type { R2Bucket, R2ObjectBody, R2UploadedPart } from './r2-bucket.ts';
 import type { ByteRange, ObjectEntry, ObjectStore, PresignOptions, PutOptions } from './store.ts';
@@ -67,6 +67,17 @@ export function r2Store(options: R2Options): ObjectStore {
       } catch (cause) {
         throw r2Error({ store, operation: 'list', key: keyPrefix }, cause);
       }
+    },
+    async *folders(keyPrefix, after): AsyncGenerator<string, void, undefined> {
+      checkPrefix(store, keyPrefix);
+      try {
+        yield* listFolders(bucket, base + keyPrefix, after);
+      } catch (cause) {
+        throw r2Error({ store, operation: 'list', key: keyPrefix }, cause);
+      }
+    },
+    async *unfinished() {
+      // The binding does not list them; R2 gives up uploads in parts by itself, seven days after they began.
     },
     async delete(keys) {
       const all = typeof keys === 'string' ? [keys] : keys;
@@ -168,18 +179,42 @@ function bytesOf({ size }: R2ObjectBody, range: ByteRange | undefined): number {
   return Math.min(range.end ?? size - 1, size - 1) - range.start + 1;
 }
 
+type R2Page = Awaited<ReturnType<R2Bucket['list']>>;
+
+async function* pages(
+  bucket: R2Bucket,
+  options: Omit<Parameters<R2Bucket['list']>[0], 'cursor'>,
+): AsyncGenerator<R2Page, void, undefined> {
+  for (let cursor: string | undefined; ;) {
+    const page = await bucket.list({ ...options, ...(cursor !== undefined && { cursor }) });
+    yield page;
+    if (!page.truncated) return;
+    cursor = page.cursor;
+  }
+}
+
 async function* listObjects(
   bucket: R2Bucket,
   base: string,
   prefix: string,
 ): AsyncGenerator<ObjectEntry, void, undefined> {
-  for (let cursor: string | undefined; ;) {
-    const page = await bucket.list({ prefix: base + prefix, ...(cursor !== undefined && { cursor }) });
-    for (const { key, size } of page.objects) {
+  for await (const { objects } of pages(bucket, { prefix: base + prefix }))
+    for (const { key, size, uploaded } of objects) {
       const ours = key.slice(base.length);
-      if (keyProblem(ours) === undefined) yield { key: ours, size };
+      if (keyProblem(ours) === undefined) yield { key: ours, size, modified: uploaded };
     }
-    if (!page.truncated) return;
-    cursor = page.cursor;
-  }
+}
+
+async function* listFolders(
+  bucket: R2Bucket,
+  prefix: string,
+  after: string | undefined,
+): AsyncGenerator<string, void, undefined> {
+  // 0 is what follows the slash: all keys of the folder lie before it.
+  const from = after === undefined ? {} : { startAfter: `${prefix}${after}0` };
+  for await (const { delimitedPrefixes } of pages(bucket, { prefix, delimiter: '/', ...from }))
+    for (const folder of delimitedPrefixes) {
+      const name = folder.slice(prefix.length, -1);
+      if (keyProblem(name) === undefined && isAfter(name, after)) yield name;
+    }
 }

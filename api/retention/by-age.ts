@@ -3,7 +3,7 @@
 import type { Database } from '../../db/connect.ts';
 import { forgetCheckpoints, forgetEvents, forgetSamples, jobsEnded } from '../../db/retention/forget.ts';
 import { leavePass, takePass } from '../../db/retention/passes.ts';
-import type { ClockServices } from '../clock-work.ts';
+import type { CleaningServices } from '../clock-work.ts';
 
 const jobsOfTurn = 100;
 const rowsOfTurn = 20_000;
@@ -23,7 +23,7 @@ export async function forgetByAge({
   db,
   keep,
   signal,
-}: Pick<ClockServices, 'db' | 'keep' | 'signal'>): Promise<void> {
+}: Pick<CleaningServices, 'db' | 'keep' | 'signal'>): Promise<void> {
   const kinds: readonly Kind[] = [
     { name: 'events', keepMs: keep.eventsMs, most: rowsOfTurn, forget: forgetEvents },
     { name: 'samples', keepMs: keep.samplesMs, most: shardsOfTurn, forget: forgetSamples },

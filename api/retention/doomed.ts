@@ -1,12 +1,12 @@
 // Objects whose rows are gone: removed from the store, so many a turn.
 import { claimDoomed, committedBelow, forgetDoomed, goOnWithDoomed } from '../../db/retention/doomed.ts';
 import type { Doomed } from '../../db/retention/doomed.ts';
-import type { ClockServices } from '../clock-work.ts';
+import type { CleaningServices } from '../clock-work.ts';
 
 const prefixesOfTurn = 50;
 const objectsOfPrefix = 1_000;
 
-type Needs = Pick<ClockServices, 'db' | 'store' | 'signal'>;
+type Needs = Pick<CleaningServices, 'db' | 'store' | 'signal'>;
 
 /** How many objects were named to the store to be deleted; of each prefix `most` at once. */
 export async function removeDoomed(services: Needs, most = objectsOfPrefix): Promise<number> {

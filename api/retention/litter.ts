@@ -11,14 +11,14 @@ import {
   unsweptAttempts,
 } from '../../db/retention/litter.ts';
 import { leavePass, takePass } from '../../db/retention/passes.ts';
-import type { ClockServices } from '../clock-work.ts';
+import type { CleaningServices } from '../clock-work.ts';
 
 const attemptsOfTurn = 20;
 const foldersOfTurn = 500;
 const passLeaseMs = 600_000;
 const passPauseMs = 3_600_000;
 
-type Needs = Pick<ClockServices, 'db' | 'store' | 'keep' | 'now' | 'signal'>;
+type Needs = Pick<CleaningServices, 'db' | 'store' | 'keep' | 'now' | 'signal'>;
 
 /** How many attempts were looked at. What an attempt wrote after its end is too young, and goes when it is old enough. */
 export async function sweepAttempts(services: Needs): Promise<number> {

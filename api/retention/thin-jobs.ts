@@ -2,13 +2,13 @@
 // ask for, since somebody refers to it, and these must not hold up the others.
 import { leavePass, takePass } from '../../db/retention/passes.ts';
 import { jobsToThin, thinCheckpoints } from '../../db/retention/thin.ts';
-import type { ClockServices } from '../clock-work.ts';
+import type { CleaningServices } from '../clock-work.ts';
 
 const jobsOfTurn = 100;
 const passLeaseMs = 600_000;
 
 /** How many checkpoints went. */
-export async function thinJobs({ db }: Pick<ClockServices, 'db'>): Promise<number> {
+export async function thinJobs({ db }: Pick<CleaningServices, 'db'>): Promise<number> {
   const taken = await takePass(db, 'thin', passLeaseMs);
   if (taken === undefined) return 0;
   const jobs = await jobsToThin(db, taken.position, jobsOfTurn);

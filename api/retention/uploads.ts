@@ -3,7 +3,7 @@
 import { attemptsAtWork } from '../../db/retention/litter.ts';
 import { leavePass, takePass } from '../../db/retention/passes.ts';
 import type { UnfinishedUpload } from '../../store/store.ts';
-import type { ClockServices } from '../clock-work.ts';
+import type { CleaningServices } from '../clock-work.ts';
 
 const uploadsOfTurn = 1_000;
 const passLeaseMs = 600_000;
@@ -15,7 +15,7 @@ export async function abortUploads({
   store,
   keep,
   now,
-}: Pick<ClockServices, 'db' | 'store' | 'keep' | 'now'>): Promise<number> {
+}: Pick<CleaningServices, 'db' | 'store' | 'keep' | 'now'>): Promise<number> {
   if ((await takePass(db, 'uploads', passLeaseMs)) === undefined) return 0;
   const before = now().getTime() - keep.litterMs;
   const old: UnfinishedUpload[] = [];

@@ -4,6 +4,7 @@
 import { pino } from 'pino';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Problem } from '../../api/contract/problem.ts';
+import { createMetrics } from '../../api/metrics/metrics.ts';
 import { tick } from '../../api/tick.ts';
 import type { Fenced } from './support.ts';
 import { claimOne, registerDatasets, spec, useApi } from './support.ts';
@@ -92,7 +93,7 @@ async function passTime(job: string): Promise<void> {
   await api.database.sql`
     update jobs set lease_expires_at = lease_expires_at - interval '1 day', available_at = available_at - interval '1 day'
     where id = ${job}`;
-  await tick(api.database.db, log);
+  await tick(api.database.db, log, createMetrics());
   await api.database.sql`update jobs set available_at = available_at - interval '1 day' where id = ${job}`;
 }
 

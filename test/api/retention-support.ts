@@ -4,6 +4,7 @@ import { eq } from 'drizzle-orm';
 import type { Client } from '../../api/client.ts';
 import type { ClockServices } from '../../api/clock-work.ts';
 import type { CheckpointCommit } from '../../api/contract/checkpoint.ts';
+import { createMetrics } from '../../api/metrics/metrics.ts';
 import type { Keep } from '../../api/retention/keep.ts';
 import { defaultKeep } from '../../api/retention/keep.ts';
 import { Outgoing } from '../../api/outgoing.ts';
@@ -23,6 +24,7 @@ export const clockOf = (
   db: database.db,
   store,
   log: pino({ enabled: false }),
+  metrics: createMetrics(),
   now: () => new Date(Date.now() + ahead),
   outgoing: new Outgoing({ allowPrivate: true }),
   keep: { ...defaultKeep, ...keep },

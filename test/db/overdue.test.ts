@@ -3,6 +3,7 @@
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import type { JobSpecInput } from '../../api/contract/spec.ts';
+import { createMetrics } from '../../api/metrics/metrics.ts';
 import { tick } from '../../api/tick.ts';
 import { commitCheckpoint } from '../../db/checkpoints/commit.ts';
 import type { Fence } from '../../db/queue/fence.ts';
@@ -14,7 +15,7 @@ import { bodiesOf, checkpointAt, claimAgain, jobRow, leaseMs, runningJob } from 
 
 const pg = useDatabase();
 const log = pino({ enabled: false });
-const clock = () => tick(pg.db, log);
+const clock = () => tick(pg.db, log, createMetrics());
 const progress = { stage: 'sft', stage_index: 0, stages: 1, step: 1, steps: 2 };
 const beat = (fence: Fence, more: object = {}) => heartbeat(pg.db, { ...fence, ...more, leaseMs });
 

@@ -2,7 +2,8 @@
 // the order of creation (to the millisecond), so lists are paged by id alone.
 const digits = '0123456789abcdefghjkmnpqrstvwxyz';
 
-export type IdPrefix = 'proj' | 'key' | 'job' | 'ds' | 'ckpt' | 'run' | 'srv' | 'err' | 'aud' | 'hook' | 'dlv' | 'file';
+export type IdPrefix =
+  'proj' | 'key' | 'job' | 'ds' | 'ckpt' | 'run' | 'srv' | 'err' | 'aud' | 'hook' | 'dlv' | 'file';
 
 /** A new id such as `job_01k7…`: 26 digits of Crockford's base 32 after the prefix. */
 export function newId(prefix: IdPrefix, now: number = Date.now()): string {

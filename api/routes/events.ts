@@ -75,12 +75,7 @@ function streamOf(
   request: AbortSignal,
 ): Response {
   const abort = new AbortController();
-  const signal = AbortSignal.any([
-    abort.signal,
-    request,
-    stopping,
-    AbortSignal.timeout(timing.streamMs),
-  ]);
+  const signal = AbortSignal.any([abort.signal, request, stopping, AbortSignal.timeout(timing.streamMs)]);
   // Whichever comes first: the reader leaves before the first event, or the last one has been sent.
   signal.addEventListener('abort', close, { once: true });
   if (signal.aborted) close();

@@ -78,7 +78,10 @@ export function useApi(
       fixture.app = app;
       send = async (path, init) => app.request(path, init);
     } else {
-      const remote = await startRemoteApi(database.url, { ...options, limits: { ...unhurried, ...options.limits } });
+      const remote = await startRemoteApi(database.url, {
+        ...options,
+        limits: { ...unhurried, ...options.limits },
+      });
       stop = remote.stop;
       fixture.store = remote.store;
       send = (path, init) => fetch(remote.url + path, { redirect: 'manual', ...init });

@@ -93,7 +93,7 @@ test.each<[string, unknown, RegExp]>([
       { ...distill, domains: [{ domain: 'math', teacher: 'stage:late' }] },
       { ...math, name: 'late' },
     ]),
-    /^\/stages\/1\/domains\/0\/teacher: no stage that runs before this one is named late: math$/,
+    /^\/stages\/1\/domains\/0\/teacher: no stage that runs before this one is named late: math; the model before the first stage/,
   ],
   [
     'a teacher that is no stage',

@@ -25,6 +25,8 @@ export interface AccessCase {
     'nothing' | '404 not_found' | '404 model_not_found' | '409 lease_lost' | '200 without effect';
   /** An operator may do it in every project. */
   readonly everywhere?: boolean;
+  /** A shared runner's key speaks for shared runners only: a project's own are to it as another's. */
+  readonly ofOwnRunner?: boolean;
 }
 
 type Foreign = AccessCase['foreign'];
@@ -46,6 +48,8 @@ const line =
 const reads = line(['admin', 'submit', 'read']);
 const submits = line(['admin', 'submit']);
 const runs = line(['admin', 'runner', 'shared_runner']);
+const runsOwn = (...given: Parameters<typeof runs>): AccessCase => ({ ...runs(...given), ofOwnRunner: true });
+const administers = line(['admin']);
 const keeps = line(['operator', 'admin'], true);
 const operates = line(['operator'], true);
 
@@ -53,6 +57,25 @@ const ofJob =
   (rest: string): Make =>
   (owner) =>
     owner.job().then((id) => `/v1/jobs/${id}${rest}`);
+const ofPin: Make = (owner) => owner.checkpoint().then((id) => `/v1/checkpoints/${id}/pin`);
+const ofFile =
+  (rest: string): Make =>
+  (owner) =>
+    owner.file().then((id) => `/v1/files/${id}${rest}`);
+const ofFineTuned =
+  (rest: string): Make =>
+  (owner) =>
+    owner.fineTuned().then((id) => `/v1/fine_tuning/jobs/${id}${rest}`);
+const ofWebhook =
+  (rest: string): Make =>
+  (owner) =>
+    owner.webhook().then((id) => `/v1/webhooks/${id}${rest}`);
+const part = (head: string, text: string): string =>
+  `--x\r\ncontent-disposition: form-data; ${head}\r\n\r\n${text}\r\n`;
+const fileForm = {
+  body: `${part('name="purpose"', 'fine-tune')}${part('name="file"; filename="a.jsonl"', '{}')}--x--\r\n`,
+  headers: { 'content-type': 'multipart/form-data; boundary=x' },
+};
 const chat = (model: string) => ({ model, messages: [{ role: 'user', content: 'hi' }] });
 const protocol = { protocol: 1, accelerator: 'cpu', memory_gb: 1, version: '1' };
 const gradeItems = [{ task: { prompt: 'p', answer: '1' }, response: '1' }];
@@ -81,6 +104,17 @@ export const cases: Readonly<Record<string, AccessCase>> = {
   'POST /v1/jobs/{id}/resume': submits(200, '404 not_found', (owner) =>
     owner.pausedJob().then((id) => `/v1/jobs/${id}/resume`),
   ),
+  'POST /v1/jobs/{id}/retry': submits(201, '404 not_found', (owner) =>
+    owner.endedJob().then((id) => `/v1/jobs/${id}/retry`),
+  ),
+  // None of its stages has an end yet.
+  'POST /v1/jobs/{id}/fork': submits(422, '404 not_found', async (owner) => ({
+    path: `/v1/jobs/${await owner.endedJob()}/fork`,
+    json: { stage: 'math' },
+  })),
+  'DELETE /v1/jobs/{id}': submits(204, '404 not_found', (owner) =>
+    owner.endedJob().then((id) => `/v1/jobs/${id}`),
+  ),
   'GET /v1/jobs/{id}/events': reads(200, '404 not_found', ofJob('/events')),
   'GET /v1/jobs/{id}/metrics': reads(200, '404 not_found', ofJob('/metrics')),
   'GET /v1/jobs/{id}/evaluations': reads(200, '404 not_found', ofJob('/evaluations')),
@@ -90,6 +124,11 @@ export const cases: Readonly<Record<string, AccessCase>> = {
   'GET /v1/checkpoints/{id}': reads(200, '404 not_found', (owner) =>
     owner.checkpoint().then((id) => `/v1/checkpoints/${id}`),
   ),
+  'DELETE /v1/checkpoints/{id}': submits(204, '404 not_found', (owner) =>
+    owner.finalCheckpoint().then((id) => `/v1/checkpoints/${id}`),
+  ),
+  'POST /v1/checkpoints/{id}/pin': submits(200, '404 not_found', ofPin),
+  'DELETE /v1/checkpoints/{id}/pin': submits(200, '404 not_found', ofPin),
   // The row is there and the bytes are not, which is our own state: 503. Another's is 404.
   'GET /v1/checkpoints/{id}/files/{name}': reads(503, '404 not_found', (owner) =>
     owner.checkpoint().then((id) => `/v1/checkpoints/${id}/files/config.json`),
@@ -105,6 +144,41 @@ export const cases: Readonly<Record<string, AccessCase>> = {
   'DELETE /v1/datasets/{id}': submits(204, '404 not_found', (owner) =>
     owner.dataset().then((id) => `/v1/datasets/${id}`),
   ),
+  'POST /v1/files': submits(200, 'nothing', () => ({ path: '/v1/files', ...fileForm })),
+  'GET /v1/files': reads(200, 'nothing', () => '/v1/files?limit=100'),
+  'GET /v1/files/{id}': reads(200, '404 not_found', ofFile('')),
+  'GET /v1/files/{id}/content': reads(200, '404 not_found', ofFile('/content')),
+  'DELETE /v1/files/{id}': submits(200, '404 not_found', ofFile('')),
+  // Of a file that is the caller's own.
+  'POST /v1/fine_tuning/jobs': submits(200, 'nothing', async (owner) => ({
+    path: '/v1/fine_tuning/jobs',
+    json: { model: '/models/any', training_file: await owner.file() },
+  })),
+  'GET /v1/fine_tuning/jobs': reads(200, 'nothing', () => '/v1/fine_tuning/jobs?limit=100'),
+  'GET /v1/fine_tuning/jobs/{id}': reads(200, '404 not_found', ofFineTuned('')),
+  'POST /v1/fine_tuning/jobs/{id}/cancel': submits(200, '404 not_found', ofFineTuned('/cancel')),
+  'POST /v1/fine_tuning/jobs/{id}/pause': submits(200, '404 not_found', ofFineTuned('/pause')),
+  'POST /v1/fine_tuning/jobs/{id}/resume': submits(200, '404 not_found', ofFineTuned('/resume')),
+  'GET /v1/fine_tuning/jobs/{id}/events': reads(200, '404 not_found', ofFineTuned('/events')),
+  'GET /v1/fine_tuning/jobs/{id}/checkpoints': reads(200, '404 not_found', ofFineTuned('/checkpoints')),
+  'POST /v1/webhooks': administers(201, 'nothing', () => ({
+    path: '/v1/webhooks',
+    json: { url: `https://${fresh()}.example/`, events: ['job.failed'] },
+  })),
+  'GET /v1/webhooks': administers(200, 'nothing', () => '/v1/webhooks?limit=100'),
+  'GET /v1/webhooks/{id}': administers(200, '404 not_found', ofWebhook('')),
+  'PATCH /v1/webhooks/{id}': administers(200, '404 not_found', async (owner) => ({
+    path: `/v1/webhooks/${await owner.webhook()}`,
+    json: { events: ['job.paused'] },
+  })),
+  'DELETE /v1/webhooks/{id}': administers(204, '404 not_found', ofWebhook('')),
+  'POST /v1/webhooks/{id}/rotate-secret': administers(200, '404 not_found', ofWebhook('/rotate-secret')),
+  'POST /v1/webhooks/{id}/test': administers(202, '404 not_found', ofWebhook('/test')),
+  'GET /v1/webhooks/{id}/deliveries': administers(200, '404 not_found', ofWebhook('/deliveries')),
+  'POST /v1/webhooks/{id}/deliveries/{delivery}/replay': administers(202, '404 not_found', async (owner) => {
+    const { webhook, delivery } = await owner.delivery();
+    return `/v1/webhooks/${webhook}/deliveries/${delivery}/replay`;
+  }),
   'GET /v1/runners': reads(200, 'nothing', () => '/v1/runners?limit=200'),
   'POST /v1/graders/run': submits(202, 'nothing', async (owner) => {
     await owner.runner();
@@ -139,37 +213,37 @@ export const cases: Readonly<Record<string, AccessCase>> = {
     path: '/v1/runner/register',
     json: { ...protocol, name: fresh() },
   })),
-  'POST /v1/runner/claim': runs(200, '404 not_found', async (owner) => ({
+  'POST /v1/runner/claim': runsOwn(200, '404 not_found', async (owner) => ({
     path: '/v1/runner/claim',
     json: { runner: await owner.runner() },
   })),
-  'POST /v1/runner/heartbeat': runs(200, '409 lease_lost', held('heartbeat')),
-  'POST /v1/runner/report': runs(
+  'POST /v1/runner/heartbeat': runsOwn(200, '409 lease_lost', held('heartbeat')),
+  'POST /v1/runner/report': runsOwn(
     200,
     '409 lease_lost',
     held('report', () => ({ sequence: 1, entries: [] })),
   ),
-  'POST /v1/runner/checkpoints': runs(
+  'POST /v1/runner/checkpoints': runsOwn(
     200,
     '409 lease_lost',
     held('checkpoints', (fence) => ({ checkpoint: commitOf(fence) })),
   ),
-  'POST /v1/runner/stage-ends': runs(
+  'POST /v1/runner/stage-ends': runsOwn(
     200,
     '409 lease_lost',
     held('stage-ends', () => ({ stage_index: 0 })),
   ),
-  'POST /v1/runner/finish': runs(
+  'POST /v1/runner/finish': runsOwn(
     200,
     '409 lease_lost',
     held('finish', () => ({ outcome: { type: 'succeeded' } })),
   ),
-  'POST /v1/runner/errands/claim': runs(200, '404 not_found', async (owner) => ({
+  'POST /v1/runner/errands/claim': runsOwn(200, '404 not_found', async (owner) => ({
     path: '/v1/runner/errands/claim',
     json: { runner: await owner.runner(), kinds: ['grade'] },
   })),
-  'POST /v1/runner/errands/heartbeat': runs(200, '409 lease_lost', heldErrand('heartbeat')),
-  'POST /v1/runner/errands/finish': runs(
+  'POST /v1/runner/errands/heartbeat': runsOwn(200, '409 lease_lost', heldErrand('heartbeat')),
+  'POST /v1/runner/errands/finish': runsOwn(
     200,
     '409 lease_lost',
     heldErrand('finish', {

@@ -9,6 +9,7 @@ import { createKey } from '../../db/keys.ts';
 import { revokeKey } from '../../db/keys/revoke.ts';
 import type { AccessCase, Call } from './access-cases.ts';
 import { cases } from './access-cases.ts';
+import { openAi } from './openai/support.ts';
 import type { Owner } from './owner.ts';
 import { makeOwner } from './owner.ts';
 import { useApi } from './support.ts';
@@ -23,8 +24,8 @@ const dead: Record<string, string | null> = {
 };
 
 beforeAll(async () => {
-  ours = await makeOwner(api.client(), 'mark-of-ours');
-  theirs = await makeOwner(api.client(api.strangerKey), 'mark-of-theirs');
+  ours = await makeOwner(api.client(), openAi(api), 'mark-of-ours');
+  theirs = await makeOwner(api.client(api.strangerKey), openAi(api, api.strangerKey), 'mark-of-theirs');
   const key = (expiresAt: Date | null = null) =>
     createKey(api.database.db, { projectId: ours.project, name: 'dead', scopes: [...scopes], expiresAt });
   dead['an expired key'] = (await key(new Date(Date.now() - 1_000))).secret;
@@ -76,10 +77,11 @@ test('an app with a route that has no rule is not made', () => {
   expect(() => accessTable(app)).toThrow('GET /v1/secrets says not who may call it');
 });
 
-test('outside of /v1/ are only routes that need no key', () => {
+test('outside of /v1/ are only routes that no key of a project opens', () => {
   const open = api.app.routes.filter(({ method, path }) => method !== 'ALL' && !path.startsWith('/v1/'));
   expect([...new Set(open.map(({ method, path }) => `${method} ${path}`))].sort()).toEqual([
     'GET /healthz',
+    'GET /metrics',
     'GET /openapi.json',
     'GET /readyz',
   ]);
@@ -110,6 +112,10 @@ describe.each(Object.entries(cases))('%s', (route, rule) => {
       expect(await problemOf(await ask(route, own, key))).toBe('403 forbidden');
       expect(await problemOf(await ask(route, foreign, key))).toBe('403 forbidden');
       return;
+    }
+    if (scope === 'shared_runner' && rule.ofOwnRunner === true) {
+      expect(await problemOf(await ask(route, own, key))).toBe(rule.foreign);
+      return expectForeign(route, rule, foreign, key);
     }
     await expectOwn(route, rule, own, scope);
     if (rule.foreign === 'nothing') return;

@@ -13,6 +13,7 @@ const theirs = 'OpenAI’s dialect, for which there are OpenAI’s own clients';
 const without: Readonly<Record<string, string>> = {
   getHealth: 'for probes, which have no key',
   getReadiness: 'for probes, which have no key',
+  getMetrics: 'for Prometheus, which has a token of its own',
   getOpenApi: 'for programs that make clients of other languages',
   createChatCompletion: theirs,
   listModels: theirs,

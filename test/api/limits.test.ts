@@ -3,6 +3,7 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { documentedPath } from '../../api/openapi.ts';
 import { createKey } from '../../db/keys.ts';
+import { openAi } from './openai/support.ts';
 import { makeOwner } from './owner.ts';
 import { registerDatasets, spec, useApi } from './support.ts';
 
@@ -179,14 +180,18 @@ describe('a body', () => {
   });
 
   test('that is too large is refused by every route that takes one', async () => {
-    const upload = await (await makeOwner(bodies.client(), 'mark')).upload();
+    const upload = await (await makeOwner(bodies.client(), openAi(bodies), 'mark')).upload();
     const ids: Record<string, string> = {
       '/v1/datasets': '/v1/datasets?name=large&kind=math',
       '/v1/model-uploads/{id}/files/{name}': `/v1/model-uploads/${upload}/files/config.json`,
     };
-    const large = new TextEncoder().encode(`{"x":"${'a'.repeat(2 << 20)}"}`);
+    const mediaOf: Record<string, string> = { '/v1/files': 'multipart/form-data; boundary=x' };
+    const text = `{"x":"${'a'.repeat(2 << 20)}"}`;
+    const head = 'content-disposition: form-data; name="file"; filename="a.jsonl"';
+    const bodyOf: Record<string, string> = { '/v1/files': `--x\r\n${head}\r\n\r\n${text}\r\n--x--\r\n` };
     for (const route of taking) {
       const [method, path] = route.split(' ') as [string, string];
+      const large = new TextEncoder().encode(bodyOf[path] ?? text);
       // In pieces, so that no content-length announces it.
       const pieces = new ReadableStream<Uint8Array>({
         start(controller) {
@@ -197,7 +202,7 @@ describe('a body', () => {
       });
       const response = await bodies.request(method, ids[path] ?? path.replaceAll(/\{\w+\}/g, upload), {
         body: pieces,
-        headers: { 'content-type': 'application/json' },
+        headers: { 'content-type': mediaOf[path] ?? 'application/json' },
         key,
         ...{ duplex: 'half' },
       });
@@ -222,11 +227,24 @@ describe('a body', () => {
       expect(`${route}: ${pulled}`).toBe(`${route}: 0`);
     }
     expect([...others].sort()).toEqual([
+      'DELETE /v1/checkpoints/{id}',
+      'DELETE /v1/checkpoints/{id}/pin',
       'DELETE /v1/datasets/{id}',
+      'DELETE /v1/files/{id}',
+      'DELETE /v1/jobs/{id}',
       'DELETE /v1/keys/{id}',
+      'DELETE /v1/webhooks/{id}',
+      'POST /v1/checkpoints/{id}/pin',
+      'POST /v1/fine_tuning/jobs/{id}/cancel',
+      'POST /v1/fine_tuning/jobs/{id}/pause',
+      'POST /v1/fine_tuning/jobs/{id}/resume',
       'POST /v1/jobs/{id}/cancel',
       'POST /v1/jobs/{id}/pause',
       'POST /v1/jobs/{id}/resume',
+      'POST /v1/jobs/{id}/retry',
+      'POST /v1/webhooks/{id}/deliveries/{delivery}/replay',
+      'POST /v1/webhooks/{id}/rotate-secret',
+      'POST /v1/webhooks/{id}/test',
     ]);
   });
 });

@@ -48,7 +48,9 @@ describe('every operation', () => {
       expect(operation.operationId).toMatch(/^[a-z][A-Za-z0-9]+$/);
       expect(operation.summary).toMatch(/^.{3,80}$/);
       expect(operation.tags).toHaveLength(1);
-      expect(operation.security).toEqual(path.startsWith('/v1/') ? [{ bearer: [] }] : []);
+      expect(operation.security).toEqual(
+        path.startsWith('/v1/') || path === '/metrics' ? [{ bearer: [] }] : [],
+      );
     }
   });
 

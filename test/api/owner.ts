@@ -1,5 +1,7 @@
 // A project with one of everything, made by its own admin key through the API: for tests that ask who may see or change it.
+import type OpenAI from 'openai';
 import type { Client } from '../../api/client.ts';
+import { chatRow, upload } from './openai/support.ts';
 import type { Fenced } from './support.ts';
 import { claimOne, mathRows, registerDatasets, spec } from './support.ts';
 
@@ -13,13 +15,20 @@ export interface Owner {
   readonly ids: ReadonlySet<string>;
   job(): Promise<string>;
   pausedJob(): Promise<string>;
+  endedJob(): Promise<string>;
   dataset(): Promise<string>;
   checkpoint(): Promise<string>;
+  /** Of a job that has ended. */
+  finalCheckpoint(): Promise<string>;
   errand(): Promise<string>;
   upload(): Promise<string>;
   runner(): Promise<string>;
   serving(): Promise<string>;
   key(): Promise<string>;
+  file(): Promise<string>;
+  fineTuned(): Promise<string>;
+  webhook(): Promise<string>;
+  delivery(): Promise<{ webhook: string; delivery: string }>;
   /** A job that is held by a runner of the project. */
   held(): Promise<Fenced>;
   heldErrand(): Promise<{ runner: string; errand: string; attempt: number }>;
@@ -41,7 +50,8 @@ export const commitOf = (fence: Fenced) => ({
   files: [{ name: 'config.json', size: 2, sha256 }],
 });
 
-export async function makeOwner(client: Client, mark: string): Promise<Owner> {
+/** `openai`: with the same key. */
+export async function makeOwner(client: Client, openai: OpenAI, mark: string): Promise<Owner> {
   await registerDatasets(client);
   const ids = new Set<string>();
   const noting = (id: string): string => (ids.add(id), id);
@@ -62,6 +72,16 @@ export async function makeOwner(client: Client, mark: string): Promise<Owner> {
     const pending = await client.grade({ grader: { type: 'math' }, items }, { waitMs: 0 });
     return noting((pending as { errand: string }).errand);
   };
+  const file = async (): Promise<string> =>
+    noting(await upload(openai, [chatRow(mark, mark)], `${named()}.jsonl`));
+  let hook: string | undefined;
+  /** A project has few: the one before goes. */
+  const webhook = async (): Promise<string> => {
+    if (hook !== undefined) await client.deleteWebhook(hook).catch(() => undefined);
+    const made = { url: `https://${named()}.example/hook`, events: ['job.succeeded'] as const };
+    hook = noting((await client.createWebhook({ ...made, events: [...made.events] })).id);
+    return hook;
+  };
   return {
     client,
     project: (await client.keys({ limit: 1 })).data[0]!.project,
@@ -75,6 +95,27 @@ export async function makeOwner(client: Client, mark: string): Promise<Owner> {
       const id = await job();
       await client.pauseJob(id);
       return id;
+    },
+    async endedJob() {
+      const id = await job();
+      await client.cancelJob(id);
+      return id;
+    },
+    async finalCheckpoint() {
+      const fence = await held();
+      const { id } = await client.runner.checkpoint({ ...fence, checkpoint: commitOf(fence) });
+      await client.runner.finish({ ...fence, outcome: { type: 'succeeded' }, log: '' });
+      return noting(id);
+    },
+    file,
+    async fineTuned() {
+      const job = { model: '/models/any', training_file: await file() };
+      return noting((await openai.fineTuning.jobs.create(job)).id);
+    },
+    webhook,
+    async delivery() {
+      const of = await webhook();
+      return { webhook: of, delivery: noting((await client.testWebhook(of)).id) };
     },
     async dataset() {
       return noting((await client.createDataset({ name: named(), kind: 'math' }, mathRows)).id);

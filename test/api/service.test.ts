@@ -5,7 +5,7 @@ import type { Problem } from '../../api/contract/problem.ts';
 import { createApp } from '../../api/app.ts';
 import { connect } from '../../db/connect.ts';
 import { openStore } from '../../store/open.ts';
-import { mathRows, overHttp, registerDatasets, spec, useApi } from './support.ts';
+import { mathRows, registerDatasets, spec, useApi } from './support.ts';
 
 const api = useApi();
 beforeAll(() => registerDatasets(api.client()));
@@ -110,7 +110,9 @@ describe('with the store away', () => {
     expect(await (await app.request('/readyz')).json()).toEqual({
       ready: false,
       database: 'ok',
+      schema: 'ok',
       store: 'unavailable: unreachable',
+      stopping: false,
     });
   });
 });

@@ -132,7 +132,7 @@ describe('leases', () => {
     expect(await expireLeases(pg.db)).toEqual([]);
     await backdate(pg.db, id);
     const found = await Promise.all(upTo(5).map(() => expireLeases(pg.db)));
-    expect(found.flat()).toEqual([{ job: id, attempt: 1, state: 'queued' }]);
+    expect(found.flat()).toMatchObject([{ job: id, attempt: 1, state: 'queued' }]);
     expect(await jobRow(pg.db, id)).toMatchObject({ state: 'queued', reason: 'lease_expired' });
     await expectGapless(id);
   });
@@ -148,7 +148,7 @@ describe('leases', () => {
     const running = await runningJob(pg.db);
     await cancelJob(pg.db, running.fence.projectId, running.fence.job);
     await backdate(pg.db, running.fence.job);
-    expect(await expireLeases(pg.db)).toEqual([{ job: running.fence.job, attempt: 1, state: 'cancelled' }]);
+    expect(await expireLeases(pg.db)).toMatchObject([{ job: running.fence.job, attempt: 1, state: 'cancelled' }]);
     await expectGapless(running.fence.job);
   });
 });

@@ -19,7 +19,16 @@ export interface Ids {
 }
 
 type Collection =
-  'jobs' | 'checkpoints' | 'datasets' | 'errands' | 'model-uploads' | 'files' | 'fine_tuning' | 'models';
+  | 'jobs'
+  | 'checkpoints'
+  | 'datasets'
+  | 'errands'
+  | 'model-uploads'
+  | 'files'
+  | 'fine_tuning'
+  | 'models'
+  | 'webhooks'
+  | 'projects';
 
 const sha256 = 'a'.repeat(64);
 const at = { stage: 'math', phase: 0, step: 1 };
@@ -48,6 +57,11 @@ export async function fillService(
   await client.pauseJob(byPreset.id);
   const errands = await fillErrands(client, runner, mark);
   const tuned = await fillOpenAi(api, key, { mark, checkpoint: ended.checkpoint });
+  const { id: webhook } = await client.createWebhook({
+    url: `https://${mark}.example/`,
+    events: ['job.failed'],
+  });
+  await client.testWebhook(webhook);
   const upload = await client.beginModelUpload({
     files: ['config.json', 'tokenizer.json', 'tokenizer_config.json', 'model.safetensors'].map((name) => ({
       name,
@@ -72,6 +86,8 @@ export async function fillService(
       errands: errands[0]!,
       'model-uploads': upload.id,
       models: `model-${mark}`,
+      webhooks: webhook,
+      projects: (await client.keys({ limit: 1 })).data[0]!.project,
       ...tuned,
     },
     all: { jobs: [ended.job, running.job, queued.id, byPreset.id, tuned.fine_tuning], datasets, errands },

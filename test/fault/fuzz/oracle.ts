@@ -38,6 +38,8 @@ export function oracleOf(document: OpenApi, { canary, ids }: Secrets): Oracle {
   const leak = (request: FuzzRequest, { text, headers }: FuzzAnswer): string | undefined => {
     const all = text + headers;
     if (all.includes(canary)) return 'the canary of another project';
+    // The audit trail tells a key which ids it has asked for, whosever they are.
+    if (request.placed.path === '/v1/audit') return undefined;
     const asked = decodeURIComponentSafely(request.path) + Buffer.from(request.body ?? []).toString('latin1');
     const found = ids.find((id) => all.includes(id) && !asked.includes(id));
     return found === undefined ? undefined : `an id of another project: ${found}`;

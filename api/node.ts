@@ -3,7 +3,7 @@
 import type { Server } from 'node:http';
 import { createAdaptorServer } from '@hono/node-server';
 import { pino } from 'pino';
-import { connect } from '../db/connect.ts';
+import { connect, sessionOf } from '../db/connect.ts';
 import { migrate } from '../db/migrate.ts';
 import { StoreError } from '../store/error.ts';
 import { openStore } from '../store/open.ts';
@@ -15,6 +15,7 @@ import { readSettings, SettingsError } from './node/settings.ts';
 
 /** Open requests have this long to end. */
 const graceMs = 5_000;
+const connections = 10;
 
 async function main(): Promise<void> {
   const settings = readSettings(process.env);
@@ -23,7 +24,7 @@ async function main(): Promise<void> {
   await migrate(settings.databaseUrl).catch((cause: unknown) => {
     throw new SettingsError(`the database of DATABASE_URL cannot be used: ${reasonOf(cause)}`);
   });
-  const connected = connect(settings.databaseUrl);
+  const connected = connect(settings.databaseUrl, connections, sessionOf(settings.timing.leaseMs));
   const hints = createHints();
   const stopping = new AbortController();
   const app = createApp({

@@ -15,7 +15,7 @@ export interface Settings {
   readonly storeUrl: string;
   readonly tickMs: number;
   readonly logLevel: string;
-  readonly timing: Partial<Timing>;
+  readonly timing: Pick<Timing, 'leaseMs' | 'heartbeatMs'>;
   readonly limits: Partial<Limits>;
   readonly allowPrivateAddresses: boolean;
 }

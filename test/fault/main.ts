@@ -1,6 +1,8 @@
 // `npm run fault`: a service of its own on a real Postgres and a real S3 server, jobs, and faults by a schedule drawn from a seed; then
 // every promise of the service is looked into. Exit 1 where one was broken; what is left is then kept for a look.
 //   --minutes N  for the faults (30)   --seed S  (1)   --faults F  (200)   --jobs J  at least (100)   --schedule  only print it
+//   --lease S  in seconds (6): where the machine is busy with other things a heartbeat takes longer   --runners R  (3)
+//   --variants V  different jobs of each kind (2)
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -19,22 +21,23 @@ const { values } = parseArgs({
     seed: { type: 'string', default: '1' },
     faults: { type: 'string', default: '200' },
     jobs: { type: 'string', default: '100' },
+    lease: { type: 'string', default: '6' },
+    runners: { type: 'string', default: '3' },
+    variants: { type: 'string', default: '2' },
     schedule: { type: 'boolean', default: false },
   },
 });
-const [minutes, seed, faults, jobs] = [values.minutes, values.seed, values.faults, values.jobs].map(Number) as [
-  number,
-  number,
-  number,
-  number,
-];
-if (![minutes, seed, faults, jobs].every((value) => Number.isFinite(value) && value > 0)) {
-  console.error('usage: npm run fault -- [--minutes N] [--seed S] [--faults F] [--jobs J] [--schedule]');
+
+function counted(name: Exclude<keyof typeof values, 'schedule'>): number {
+  const value = Number(values[name]);
+  if (Number.isFinite(value) && value > 0) return value;
+  console.error(`--${name} must be a number above 0`);
   process.exit(2);
 }
 
-const site = { apis: 2, runners: 3 };
-const leaseMs = 6_000;
+const [minutes, seed, faults, jobs] = [counted('minutes'), counted('seed'), counted('faults'), counted('jobs')];
+const site = { apis: 2, runners: counted('runners') };
+const leaseMs = 1_000 * counted('lease');
 /** Between two faults. */
 const mostEvents = 24;
 const minuteMs = 60_000;
@@ -82,7 +85,7 @@ async function main(): Promise<number> {
     seed,
     schedule,
     jobs,
-    seeds: 2,
+    seeds: counted('variants'),
     width: 8,
     ...site,
     leaseMs,

@@ -8,8 +8,8 @@ export const jobKinds = ['sft', 'cascade', 'evaluate'] as const;
 export type JobKind = (typeof jobKinds)[number];
 export type SpecOf = (kind: JobKind, seed: number) => JobSpecInput;
 
-/** Attempts in a row without a checkpoint: no job may be given up for faults that are not its own. */
-const maxAttempts = 1_000;
+/** Attempts in a row without a checkpoint, the most that may be asked for: no job may be given up for faults that are not its own. */
+const maxAttempts = 100;
 
 export async function registerData(client: Client): Promise<SpecOf> {
   const rows = datasets();

@@ -5,6 +5,7 @@ import type { PgDatabase } from 'drizzle-orm/pg-core';
 import { drizzle, type PostgresJsQueryResultHKT } from 'drizzle-orm/postgres-js';
 import postgres from 'postgres';
 import * as schema from './schema.ts';
+import { soundTransactions } from './transactions.ts';
 
 /** The database or a transaction in it: statements take either. */
 export type Database = PgDatabase<
@@ -34,12 +35,14 @@ export const sessionOf = (leaseMs: number): Session => ({
 /** Opens nothing by itself: connections are made when the first query runs. `max` bounds their number. */
 export function connect(url: string, max = 10, session: Session = {}): Connected {
   // No type look-up on connecting: it costs a round trip, and a Worker makes a client for each request.
-  const sql = postgres(url, {
-    max,
-    fetch_types: false,
-    connect_timeout: 10,
-    connection: session,
-    onnotice: () => undefined,
-  });
+  const sql = soundTransactions(
+    postgres(url, {
+      max,
+      fetch_types: false,
+      connect_timeout: 10,
+      connection: session,
+      onnotice: () => undefined,
+    }),
+  );
   return { db: drizzle(sql, { schema }), sql, close: () => sql.end({ timeout: 5 }) };
 }

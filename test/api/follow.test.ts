@@ -6,7 +6,12 @@ import { expect, it } from 'vitest';
 import { createClient } from '../../api/client.ts';
 
 const eventText = (seq: number, to: string): string => {
-  const event = { seq, attempt: 0, created_at: new Date(0).toISOString(), body: { type: 'state', from: null, to } };
+  const event = {
+    seq,
+    attempt: 0,
+    created_at: new Date(0).toISOString(),
+    body: { type: 'state', from: null, to },
+  };
   return `id: ${seq}\nevent: state\ndata: ${JSON.stringify(event)}\n\n`;
 };
 

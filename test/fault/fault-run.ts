@@ -62,7 +62,11 @@ export interface FaultRunFindings {
   readonly store: StoreFindings;
   readonly graded: Graded;
   readonly cancelFreedAfterMs: number;
-  readonly requests: { readonly all: number; readonly lost: number; readonly failures: Readonly<Record<string, number>> };
+  readonly requests: {
+    readonly all: number;
+    readonly lost: number;
+    readonly failures: Readonly<Record<string, number>>;
+  };
   /** Of processes that ended although nobody had killed them, in the words of whoever keeps them. */
   readonly restarts: readonly string[];
   readonly storeIs: string;
@@ -73,9 +77,12 @@ const mostAtOnce = 3;
 
 export async function faultRun(options: FaultRunOptions): Promise<FaultRunFindings> {
   const site = await startInstallation(options);
+  const interrupted = (): void => void site.stop().then(() => process.exit(130));
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, interrupted);
   try {
     return await new FaultRun(site, options).run();
   } finally {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.removeListener(signal, interrupted);
     await site.stop();
   }
 }
@@ -86,6 +93,7 @@ class FaultRun {
   readonly #faults: readonly PlannedFault[];
   readonly #fallen: Fallen[] = [];
   readonly #breaches: string[] = [];
+  #phase: Progress['phase'] = 'undisturbed';
 
   constructor(site: Installation, options: FaultRunOptions) {
     this.#site = site;
@@ -94,29 +102,43 @@ class FaultRun {
   }
 
   async run(): Promise<FaultRunFindings> {
-    const { client } = this.#site;
+    const specOf = await registerData(this.#site.client);
+    const load = new Load(this.#site.client, specOf);
+    const telling = setInterval(() => this.#tell(load), 1_000);
+    try {
+      const twins = await this.#undisturbed(load);
+      this.#phase = 'faults';
+      const graded = await this.#disturbed(load);
+      this.#phase = 'checking';
+      return await this.#lookInto(load, twins, specOf, graded);
+    } finally {
+      clearInterval(telling);
+    }
+  }
+
+  /** Everything that is posted and falls, until all of it is at rest. */
+  async #disturbed(load: Load): Promise<Graded> {
     const { seed, seeds, jobs, width, settleMs } = this.#options;
-    const specOf = await registerData(client);
-    const load = new Load(client, specOf);
-    const twins = await this.#undisturbed(load);
     const stopping = new AbortController();
-    const grading = keepGrading(client, stopping.signal);
-    this.#tell('faults', load);
+    const grading = keepGrading(this.#site.client, stopping.signal);
     let faultsOver = false;
     const faults = this.#letFall(load).finally(() => (faultsOver = true));
-    await load.post((number) => plannedJob(seed, number, seeds), width, (posted) => posted < jobs || !faultsOver);
+    await load.post(
+      (number) => plannedJob(seed, number, seeds),
+      width,
+      (posted) => posted < jobs || !faultsOver,
+    );
     await faults;
-    this.#tell('settling', load);
+    this.#phase = 'settling';
     await load.settle(settleMs);
     stopping.abort();
     const graded = await grading;
-    if (graded.wrong > 0) this.#breaches.push(`${graded.wrong} answers were graded otherwise than the first time`);
-    this.#tell('checking', load);
-    return await this.#lookInto(load, twins, specOf, graded);
+    if (graded.wrong > 0)
+      this.#breaches.push(`${graded.wrong} answers were graded otherwise than the first time`);
+    return graded;
   }
 
   async #undisturbed(load: Load): Promise<ReadonlyMap<string, RunRecord>> {
-    this.#tell('undisturbed', load);
     const ids = await load.undisturbed(this.#options.seeds);
     const records = new Map<string, RunRecord>();
     for (const [name, id] of ids) records.set(name, await recordOfJob(this.#site.client, id));
@@ -133,7 +155,9 @@ class FaultRun {
       if (performance.now() > until) break;
       const falling = inflict(this.#site, fault)
         .catch((error: unknown) => {
-          this.#breaches.push(`fault ${fault.number} (${faultName(fault)}) could not be done or healed: ${String(error)}`);
+          this.#breaches.push(
+            `fault ${fault.number} (${faultName(fault)}) could not be done or healed: ${String(error)}`,
+          );
           return false;
         })
         .then((struck) => void this.#fallen.push({ fault, struck }))
@@ -141,7 +165,6 @@ class FaultRun {
       atWork.add(falling);
       // A database that is away would fail whatever else needs it to strike.
       if (fault.kind === 'database_restart') await falling;
-      this.#tell('faults', load);
     }
     await Promise.all(atWork);
   }
@@ -153,9 +176,9 @@ class FaultRun {
     while (load.count.events < from + afterEvents && performance.now() < patience) await delay(50);
   }
 
-  #tell(phase: Progress['phase'], load: Load): void {
+  #tell(load: Load): void {
     const faults = this.#faults.length;
-    this.#options.onProgress({ phase, ...load.count, fallen: this.#fallen.length, faults });
+    this.#options.onProgress({ phase: this.#phase, ...load.count, fallen: this.#fallen.length, faults });
   }
 
   async #lookInto(
@@ -168,7 +191,9 @@ class FaultRun {
     const cancelled = await cancelOne(this.#site, specOf);
     const accepted = [...load.accepted, cancelled.job];
     const histories = await historiesOf(sql);
-    const finished = accepted.filter(({ id }) => histories.find((one) => one.id === id)?.state === 'succeeded');
+    const finished = accepted.filter(
+      ({ id }) => histories.find((one) => one.id === id)?.state === 'succeeded',
+    );
     const found = await lookAtStore(sql, store, histories);
     this.#breaches.push(
       ...load.breaches,
@@ -191,7 +216,11 @@ class FaultRun {
       store: found,
       graded,
       cancelFreedAfterMs: cancelled.freedAfterMs,
-      requests: { all: balancer.requests, lost: balancer.lost, failures: Object.fromEntries(balancer.failures) },
+      requests: {
+        all: balancer.requests,
+        lost: balancer.lost,
+        failures: Object.fromEntries(balancer.failures),
+      },
       restarts: processes.restarts,
       storeIs: store.describe(),
     };

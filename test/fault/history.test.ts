@@ -48,11 +48,19 @@ describe('a history', () => {
 
   it.each<[string, History, RegExp]>([
     ['a gap', { ...history(), events: history().events.toSpliced(3, 1) }, /event 4 is missing or double/],
-    ['events that the job does not count', history(bodies, { eventSeq: 11 }), /10 events, and the job says 11/],
+    [
+      'events that the job does not count',
+      history(bodies, { eventSeq: 11 }),
+      /10 events, and the job says 11/,
+    ],
     ['a word after the lease', spoiled(5, [1, step], bodies[5]!), /attempt 1 holds the job no more/],
     ['a word of an attempt gone by', spoiled(8, [1, step]), /of attempt 1, after one of attempt 2/],
     ['an attempt on top of another', spoiled(4, [2, started]), /attempt 1 has not ended/],
-    ['a move that is none', spoiled(5, [1, state('running', 'paused')], [1, state('paused', 'succeeded')]), /no move/],
+    [
+      'a move that is none',
+      spoiled(5, [1, state('running', 'paused')], [1, state('paused', 'succeeded')]),
+      /no move/,
+    ],
     ['a second end', spoiled(9, bodies[9]!, [2, state('succeeded', 'failed')]), /2 terminal events/],
     ['something after the end', spoiled(9, bodies[9]!, [2, step]), /events follow its end/],
     ['another end than the row has', history(bodies, { state: 'failed' }), /last event says succeeded/],
@@ -67,7 +75,11 @@ describe('a history', () => {
       history(bodies, { attempts: [1, 2].map((attempt) => ({ attempt, outcome: null })) }),
       /with 2 attempts that have no end/,
     ],
-    ['an attempt that is gone', history(bodies, { attempts: [{ attempt: 2, outcome: 'succeeded' }] }), /attempts 2, /],
+    [
+      'an attempt that is gone',
+      history(bodies, { attempts: [{ attempt: 2, outcome: 'succeeded' }] }),
+      /attempts 2, /,
+    ],
   ])('with %s breaks a promise', (_, given, breach) => {
     expect(breachesOf(given).join('\n')).toMatch(breach);
   });

@@ -119,7 +119,7 @@ async function startStore(
   ends.push(() => rgw.stop());
   const { url, env } = await newBucket(rgw);
   const proxy = await startFaultProxy(rgw.endpoint);
-  ends.push(() => proxy[Symbol.asyncDispose]());
+  ends.push(async () => await proxy[Symbol.asyncDispose]());
   return {
     store: openStore(url, env),
     proxy,

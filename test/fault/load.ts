@@ -37,8 +37,16 @@ export function plannedJob(seed: number, number: number, seeds: number): Planned
   // Two cascades and two sft jobs for each evaluation: it is over soon.
   const kind = pick < 0.4 ? 'sft' : pick < 0.8 ? 'cascade' : 'evaluate';
   const wished = draw(1);
-  const [wish] = shares.find(([, until], at) => wished < shares.slice(0, at).reduce((sum, [, share]) => sum + share, until))!;
-  return { number, kind, seed: 1 + Math.floor(draw(2) * seeds), wish, atEvent: 1 + Math.floor(draw(3) * latestWish) };
+  const [wish] = shares.find(
+    ([, until], at) => wished < shares.slice(0, at).reduce((sum, [, share]) => sum + share, until),
+  )!;
+  return {
+    number,
+    kind,
+    seed: 1 + Math.floor(draw(2) * seeds),
+    wish,
+    atEvent: 1 + Math.floor(draw(3) * latestWish),
+  };
 }
 
 export interface JobCount {
@@ -70,7 +78,11 @@ export class Load {
   }
 
   /** Posts jobs, at most `width` of them open at a time, for as long as `wants` says so. */
-  async post(plan: (number: number) => PlannedJob, width: number, wants: (posted: number) => boolean): Promise<void> {
+  async post(
+    plan: (number: number) => PlannedJob,
+    width: number,
+    wants: (posted: number) => boolean,
+  ): Promise<void> {
     for (let number = 0; wants(number); number += 1) {
       while (this.#open.size >= width && wants(number)) await Promise.race([...this.#open, delay(500)]);
       if (wants(number)) await this.#begin(plan(number));
@@ -80,7 +92,10 @@ export class Load {
   /** One job of each kind and seed, undisturbed; their ids by name. */
   async undisturbed(seeds: number): Promise<ReadonlyMap<string, string>> {
     const plans = jobKinds.flatMap((kind) =>
-      Array.from({ length: seeds }, (_, at) => ({ number: -1 - at, kind, seed: at + 1, wish: 'none', atEvent: 0 }) as const),
+      Array.from(
+        { length: seeds },
+        (_, at) => ({ number: -1 - at, kind, seed: at + 1, wish: 'none', atEvent: 0 }) as const,
+      ),
     );
     for (const plan of plans) await this.#begin(plan);
     await Promise.all(this.#open);
@@ -101,12 +116,15 @@ export class Load {
 
   async #begin(plan: PlannedJob): Promise<void> {
     const spec = this.#specOf(plan.kind, plan.seed);
-    const { id } = await insisting(() => this.#client.createJob(spec, { idempotencyKey: `job-${plan.number}-${plan.kind}-${plan.seed}` }));
+    const { id } = await insisting(() =>
+      this.#client.createJob(spec, { idempotencyKey: `job-${plan.number}-${plan.kind}-${plan.seed}` }),
+    );
     const job = { id, name: spec.name!, mayEndAs: ['succeeded'] as JobState[] };
     this.accepted.push(job);
     const followed = this.#follow(job, plan)
       .catch((error: unknown) => {
-        if (!this.#following.signal.aborted) this.breaches.push(`${id}: its follower was told ${String(error)}`);
+        if (!this.#following.signal.aborted)
+          this.breaches.push(`${id}: its follower was told ${String(error)}`);
       })
       .finally(() => {
         this.#open.delete(followed);
@@ -152,8 +170,11 @@ export class Load {
     }
   }
 
+  /** A second asking, where the first answer was lost, may find the job at its end already. */
   async #resume(id: string): Promise<void> {
-    await insisting(() => this.#client.resumeJob(id));
+    await insisting(() => this.#client.resumeJob(id)).catch((error: unknown) => {
+      if (!(error instanceof ApiError && error.code === 'conflict')) throw error;
+    });
   }
 }
 

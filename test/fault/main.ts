@@ -35,7 +35,12 @@ function counted(name: Exclude<keyof typeof values, 'schedule'>): number {
   process.exit(2);
 }
 
-const [minutes, seed, faults, jobs] = [counted('minutes'), counted('seed'), counted('faults'), counted('jobs')];
+const [minutes, seed, faults, jobs] = [
+  counted('minutes'),
+  counted('seed'),
+  counted('faults'),
+  counted('jobs'),
+];
 const site = { apis: 2, runners: counted('runners') };
 const leaseMs = 1_000 * counted('lease');
 /** Between two faults. */
@@ -66,7 +71,15 @@ function keep(findings: FaultRunFindings, seconds: number): string {
   writeFileSync(join(resultsFolder(), 'fault.md'), text);
   const more = { breaches, requests, graded, store, cancel_freed_after_ms: cancelFreedAfterMs, restarts };
   const order = fallen.map(({ fault, struck }) => `${faultLine(fault)}${struck ? '' : ' (nobody there)'}`);
-  const file = writeResults('fault', { seed, seconds, ...site, lease_ms: leaseMs, ...figuresOf(findings), ...more, order });
+  const file = writeResults('fault', {
+    seed,
+    seconds,
+    ...site,
+    lease_ms: leaseMs,
+    ...figuresOf(findings),
+    ...more,
+    order,
+  });
   console.log(`\n${text}\nfigures in ${file}`);
   return file;
 }

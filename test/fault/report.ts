@@ -4,9 +4,17 @@ import { faultKinds } from './schedule.ts';
 import type { FaultKind } from './schedule.ts';
 
 export interface FaultFigures {
-  readonly faults: { readonly struck: number; readonly missed: number; readonly byKind: Record<string, number> };
+  readonly faults: {
+    readonly struck: number;
+    readonly missed: number;
+    readonly byKind: Record<string, number>;
+  };
   readonly jobs: { readonly accepted: number; readonly byEnd: Record<string, number> };
-  readonly attempts: { readonly all: number; readonly most: number; readonly byOutcome: Record<string, number> };
+  readonly attempts: {
+    readonly all: number;
+    readonly most: number;
+    readonly byOutcome: Record<string, number>;
+  };
   readonly events: number;
 }
 
@@ -19,7 +27,10 @@ export function figuresOf({ fallen, histories }: FaultRunFindings): FaultFigures
     faults: {
       struck: struck.length,
       missed: fallen.length - struck.length,
-      byKind: counted(struck.map(({ fault }) => kindOf(fault)), orderOf),
+      byKind: counted(
+        struck.map(({ fault }) => kindOf(fault)),
+        orderOf,
+      ),
     },
     jobs: { accepted: histories.length, byEnd: counted(histories.map(({ state }) => state)) },
     attempts: {
@@ -33,7 +44,10 @@ export function figuresOf({ fallen, histories }: FaultRunFindings): FaultFigures
 
 const orderOf = (name: string): number => faultKinds.indexOf(name.split(' ')[0] as FaultKind);
 
-function counted(names: readonly string[], order: (name: string) => number = () => 0): Record<string, number> {
+function counted(
+  names: readonly string[],
+  order: (name: string) => number = () => 0,
+): Record<string, number> {
   const sorted = [...new Set(names)].sort((a, b) => order(a) - order(b) || a.localeCompare(b));
   return Object.fromEntries(sorted.map((name) => [name, names.filter((one) => one === name).length]));
 }

@@ -50,7 +50,9 @@ describe(`faults on a real Postgres and ${noRgw === false ? 'a real S3 server' :
     if (findings.breaches.length > 0) console.error(`kept for a look: ${dir.path}`);
     expect(findings.breaches).toEqual([]);
     // Nothing is proven by faults that did not fall.
-    expect(findings.fallen.filter(({ struck }) => struck).length).toBeGreaterThanOrEqual(findings.fallen.length - 2);
+    expect(findings.fallen.filter(({ struck }) => struck).length).toBeGreaterThanOrEqual(
+      findings.fallen.length - 2,
+    );
     expect(findings.jobs.posted).toBeGreaterThanOrEqual(8);
     expect(findings.store.checkpoints).toBeGreaterThan(0);
     await dir.remove();

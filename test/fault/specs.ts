@@ -6,7 +6,8 @@ import { datasets } from '../../examples/digits/generate.ts';
 
 export const jobKinds = ['sft', 'cascade', 'evaluate'] as const;
 export type JobKind = (typeof jobKinds)[number];
-export type SpecOf = (kind: JobKind, seed: number) => JobSpecInput;
+/** `endless`: one to be cancelled. */
+export type SpecOf = (kind: JobKind | 'endless', seed: number) => JobSpecInput;
 
 /** Attempts in a row without a checkpoint, the most that may be asked for: no job may be given up for faults that are not its own. */
 const maxAttempts = 100;
@@ -46,6 +47,8 @@ export async function registerData(client: Client): Promise<SpecOf> {
     const envelope = { name: `${kind}-${seed}`, seed, model, max_attempts: maxAttempts };
     if (kind === 'evaluate') return { ...envelope, type: 'evaluate', evaluate: { suites } };
     const checkpoints = { every_steps: 4 };
+    if (kind === 'endless')
+      return { ...envelope, type: 'sft', stage: { ...sftStage, steps: 100_000 }, checkpoints };
     if (kind === 'sft') return { ...envelope, type: 'sft', stage: sftStage, checkpoints };
     return { ...envelope, type: 'cascade', stages: [sftStage, mathStage], evaluate: { suites }, checkpoints };
   };

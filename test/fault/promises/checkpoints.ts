@@ -49,12 +49,16 @@ async function committed(sql: postgres.Sql): Promise<CheckpointRecord[]> {
 
 function untold(rows: readonly CheckpointRecord[], histories: readonly History[]): string[] {
   const told = histories.flatMap(({ events }) =>
-    events.flatMap(({ attempt, body }) => (body.type === 'checkpoint' ? [`${body.checkpoint}/${attempt}`] : [])),
+    events.flatMap(({ attempt, body }) =>
+      body.type === 'checkpoint' ? [`${body.checkpoint}/${attempt}`] : [],
+    ),
   );
   const made = rows.map(({ id, attempt }) => `${id}/${attempt}`);
   return [
     ...made.filter((one) => !told.includes(one)).map((one) => `${one}: committed, and no event says so`),
-    ...told.filter((one) => !made.includes(one)).map((one) => `${one}: an event of a checkpoint that is not there`),
+    ...told
+      .filter((one) => !made.includes(one))
+      .map((one) => `${one}: an event of a checkpoint that is not there`),
     ...told.filter((one, at) => told.indexOf(one) !== at).map((one) => `${one}: told of twice`),
   ];
 }
@@ -64,7 +68,8 @@ async function filesOf(store: ObjectStore, row: CheckpointRecord): Promise<strin
   const breaches: string[] = [];
   try {
     const manifest = await read(store, `${prefix}${manifestName}`);
-    if (hashOf(manifest) !== manifest_sha256) breaches.push(`${id}: the manifest in the store is another one`);
+    if (hashOf(manifest) !== manifest_sha256)
+      breaches.push(`${id}: the manifest in the store is another one`);
     const listed = manifestSchema.parse(JSON.parse(manifest.toString()));
     if (JSON.stringify(listed.files) !== JSON.stringify(files))
       breaches.push(`${id}: the manifest lists other files than were committed`);
@@ -92,7 +97,11 @@ async function orphansOf(
   store: ObjectStore,
   rows: readonly CheckpointRecord[],
 ): Promise<StoreFindings['orphans']> {
-  const named = new Set(rows.flatMap(({ prefix, files }) => [manifestName, ...files.map(({ name }) => name)].map((name) => prefix + name)));
+  const named = new Set(
+    rows.flatMap(({ prefix, files }) =>
+      [manifestName, ...files.map(({ name }) => name)].map((name) => prefix + name),
+    ),
+  );
   for (const { key } of await sql<{ key: string }[]>`select key from samples union select key from datasets`)
     named.add(key);
   let [objects, bytes] = [0, 0];

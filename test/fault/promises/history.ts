@@ -36,8 +36,10 @@ export function breachesOf(job: History): string[] {
 function numbersOf({ id, events, eventSeq }: History): string[] {
   const breaches: string[] = [];
   const gap = events.findIndex(({ seq }, index) => seq !== index + 1);
-  if (gap >= 0) breaches.push(`${id}: event ${gap + 1} is missing or double: it is numbered ${events[gap]!.seq}`);
-  if (events.length !== eventSeq) breaches.push(`${id}: ${events.length} events, and the job says ${eventSeq}`);
+  if (gap >= 0)
+    breaches.push(`${id}: event ${gap + 1} is missing or double: it is numbered ${events[gap]!.seq}`);
+  if (events.length !== eventSeq)
+    breaches.push(`${id}: ${events.length} events, and the job says ${eventSeq}`);
   return breaches;
 }
 
@@ -58,10 +60,12 @@ function attemptsOf({ id, state, attempt, attempts }: History): string[] {
   const wanted = Array.from({ length: attempt }, (_, index) => index + 1).join();
   if (numbers !== wanted) breaches.push(`${id}: attempts ${numbers}, and the job counts ${attempt}`);
   const open = attempts.filter(({ outcome }) => outcome === null).length;
-  if (open !== (isHeld(state) ? 1 : 0)) breaches.push(`${id}: is ${state} with ${open} attempts that have no end`);
+  if (open !== (isHeld(state) ? 1 : 0))
+    breaches.push(`${id}: is ${state} with ${open} attempts that have no end`);
   const won = attempts.filter(({ outcome }) => outcome === 'succeeded');
   if (won.length > 1) breaches.push(`${id}: attempts ${won.map((one) => one.attempt).join()} all succeeded`);
-  if (state === 'succeeded' && won[0]?.attempt !== attempt) breaches.push(`${id}: its last attempt did not succeed`);
+  if (state === 'succeeded' && won[0]?.attempt !== attempt)
+    breaches.push(`${id}: its last attempt did not succeed`);
   return breaches;
 }
 
@@ -84,7 +88,8 @@ class Walk {
   }
 
   #meet({ seq, attempt, body }: HistoryEvent): void {
-    const say = (what: string): void => void this.#breaches.push(`${this.#id}: event ${seq} (${body.type}): ${what}`);
+    const say = (what: string): void =>
+      void this.#breaches.push(`${this.#id}: event ${seq} (${body.type}): ${what}`);
     if (attempt < this.#last) say(`of attempt ${attempt}, after one of attempt ${this.#last}`);
     this.#last = Math.max(this.#last, attempt);
     if (body.type === 'state') return this.#move(body, say);

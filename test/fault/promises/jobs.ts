@@ -54,7 +54,9 @@ export async function endBreaches(sql: postgres.Sql, accepted: readonly Accepted
     return [`${id} (${name}): is ${row.state}, may be ${mayEndAs.join(' or ')}${why}`];
   });
   const known = new Set(accepted.map(({ id }) => id));
-  const doubles = rows.filter(({ id }) => !known.has(id)).map(({ id }) => `${id}: a job that no answer named`);
+  const doubles = rows
+    .filter(({ id }) => !known.has(id))
+    .map(({ id }) => `${id}: a job that no answer named`);
   return [...breaches, ...doubles];
 }
 

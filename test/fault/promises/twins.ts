@@ -13,7 +13,8 @@ export interface Finished {
 
 export async function recordOfJob(client: Client, job: string): Promise<RunRecord> {
   const events: JobEvent[] = [];
-  for await (const event of client.all((query) => client.eventsPage(job, query), { limit: 1000 })) events.push(event);
+  for await (const event of client.all((query) => client.eventsPage(job, query), { limit: 1000 }))
+    events.push(event);
   return await recordOf(client, job, events);
 }
 
@@ -29,7 +30,9 @@ export async function twinBreaches(
     if (twin === undefined) continue;
     for (const part of ['steps', 'series', 'evaluations'] as const)
       if (!isDeepStrictEqual(plain(record[part]), plain(twin[part])))
-        breaches.push(`${id} (${name}): ${part} are not those of the undisturbed twin: ${firstOf(record[part], twin[part])}`);
+        breaches.push(
+          `${id} (${name}): ${part} are not those of the undisturbed twin: ${firstOf(record[part], twin[part])}`,
+        );
     // A pause keeps a checkpoint of its own beside those of the twin.
     for (const [at, files] of Object.entries(twin.checkpoints))
       if (!isDeepStrictEqual(record.checkpoints[at], files))

@@ -24,7 +24,7 @@ async function withOne(work: (one: Connected) => Promise<void>): Promise<void> {
   await work(one).finally(() => one.close());
 }
 
-const lost = { code: expect.stringMatching(/^(CONNECTION_|57P01)/) as string };
+const lost = { code: expect.stringMatching(/^(CONNECTION_|57P01|ECONNRESET|EPIPE)/) as string };
 
 test('between two statements: the second is refused, also where the connection is open again', () =>
   withOne(async ({ db }) => {

@@ -61,7 +61,7 @@ export async function startBalancer(): Promise<Balancer> {
     status: number,
   ): Promise<void> => {
     const text = Buffer.concat(await Array.fromAsync(answer as AsyncIterable<Buffer>));
-    const path = (req.url ?? '').replace(/\?.*/, '').replace(/\b(job|ckpt|ds|errand|run)_\w+/g, '$1_…');
+    const path = (req.url ?? '').replace(/\?.*/, '').replace(/\b(job|ckpt|ds|err|run)_\w+/g, '$1_…');
     const name = `${req.method} ${path} ${status} ${codeOf(text.toString())}`;
     failures.set(name, (failures.get(name) ?? 0) + 1);
     res.writeHead(status, answer.headers).end(text);

@@ -66,7 +66,7 @@ export function reportText(title: string, findings: FaultRunFindings): string {
     ...table('attempts that ended as', attempts.byOutcome),
     ...table('5xx seen by clients', requests.failures),
     `Store: ${storeIs.startsWith('s3:') ? 'S3 (Ceph RADOS Gateway) behind a proxy' : 'a folder'}; ${store.checkpoints} committed checkpoints, ` +
-      `${store.files} files of ${store.bytes} bytes read and hashed; ${store.orphans.objects} objects of ${store.orphans.bytes} bytes belong to none.`,
+      `${store.files} files of ${store.bytes} bytes read and hashed; ${store.orphans.objects} of ${store.orphans.listed} objects, of ${store.orphans.bytes} bytes, belong to none.`,
     '',
     `${requests.all} requests of clients and runners, ${requests.lost} answers lost on purpose. ${graded.answered} requests graded meanwhile, ` +
       `${graded.wrong} wrong, ${graded.refused.length} refused. A cancel afterwards freed the machine in ${(cancelFreedAfterMs / 1000).toFixed(1)} s.`,

@@ -22,7 +22,7 @@ export interface StoreFindings {
   readonly files: number;
   readonly bytes: number;
   /** Under no committed checkpoint, no sample index and no dataset: what garbage collection is for. */
-  readonly orphans: { readonly objects: number; readonly bytes: number };
+  readonly orphans: { readonly objects: number; readonly bytes: number; readonly listed: number };
 }
 
 export async function lookAtStore(
@@ -104,11 +104,12 @@ async function orphansOf(
   );
   for (const { key } of await sql<{ key: string }[]>`select key from samples union select key from datasets`)
     named.add(key);
-  let [objects, bytes] = [0, 0];
+  let [objects, bytes, listed] = [0, 0, 0];
   for await (const { key, size } of store.list('')) {
+    listed += 1;
     if (named.has(key)) continue;
     objects += 1;
     bytes += size;
   }
-  return { objects, bytes };
+  return { objects, bytes, listed };
 }

@@ -3,7 +3,7 @@
 SHELL = /bin/sh
 SETUP = . ./infra/setup.sh
 .DEFAULT_GOAL = help
-.PHONY: help demo small-world test bench lint accept-digits accept-kills accept-small-world accept-distill accept-stories gpu-bundle clean
+.PHONY: help demo small-world test bench lint accept-digits accept-kills accept-small-world accept-distill accept-stories fault gpu-bundle clean
 
 help:
 	@echo 'make demo            start everything on this machine, train the example, show it (about 5 minutes)'
@@ -16,6 +16,7 @@ help:
 	@echo 'make accept-small-world  three seeds of the small world and their held-out tasks (about 2 hours, resumable)'
 	@echo 'make accept-distill  what those cascades lost, distilled back from their best checkpoints (about 2 hours, resumable)'
 	@echo 'make accept-stories  a damaged story teller distilled back from what it was, in two ways (about 10 minutes)'
+	@echo 'make fault           a real service hurt by a schedule of faults, and every promise looked into (about 40 minutes); FAULT="--seed 2"'
 	@echo 'make gpu-bundle      one archive that tests and measures WebGPU on a machine with a GPU (docs/gpu.md)'
 	@echo 'make clean           remove what set-up and runs left in the clone'
 
@@ -48,6 +49,9 @@ accept-distill:
 
 accept-stories:
 	@$(SETUP) && exec node test/accept/stories.ts
+
+fault:
+	@$(SETUP) && exec npm run --silent fault -- $(FAULT)
 
 gpu-bundle:
 	@$(SETUP) && exec node infra/gpu-bundle/build.ts

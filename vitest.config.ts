@@ -8,7 +8,7 @@ import { ClosingLine } from './test/support/closing-line.ts';
 export default defineConfig({
   test: {
     environment: 'node',
-    exclude: ['test/accept/**', 'test/bench/**', 'test/fault/**'],
+    exclude: ['test/accept/**', 'test/bench/**'],
     globalSetup: ['test/support/global-setup.ts'],
     pool: 'forks',
     maxWorkers: 2,

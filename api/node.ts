@@ -2,7 +2,7 @@
 // Brings the database up to date, listens, keeps the clock, and on SIGTERM or SIGINT ends what is open and leaves.
 import type { Server } from 'node:http';
 import { createAdaptorServer } from '@hono/node-server';
-import { connect } from '../db/connect.ts';
+import { connect, sessionOf } from '../db/connect.ts';
 import { migrate } from '../db/migrate.ts';
 import { StoreError } from '../store/error.ts';
 import { openStore } from '../store/open.ts';
@@ -19,6 +19,7 @@ import { SettingsError } from './settings.ts';
 
 /** Open requests have this long to end. */
 const graceMs = 5_000;
+const connections = 10;
 
 async function main(): Promise<void> {
   const settings = readSettings(process.env);
@@ -27,7 +28,7 @@ async function main(): Promise<void> {
   await migrate(settings.databaseUrl).catch((cause: unknown) => {
     throw new SettingsError(`the database of DATABASE_URL cannot be used: ${reasonOf(cause)}`);
   });
-  const connected = connect(settings.databaseUrl);
+  const connected = connect(settings.databaseUrl, connections, sessionOf(settings.timing.leaseMs));
   const hints = createHints();
   const metrics = createMetrics();
   const stopping = new AbortController();

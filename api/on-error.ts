@@ -71,7 +71,7 @@ const diskFull = '53100';
 
 /** Of the driver, of the socket, and of a server that starts, stops or is full (Postgres, appendix A). */
 const connectionCodes =
-  /^(CONNECT_TIMEOUT|CONNECTION_\w+|ECONN\w+|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ENOENT|08\w{3}|57P0[1-5]|53\w{3}|40\w{3}|28\w{3}|3D000)$/;
+  /^(CONNECT_TIMEOUT|CONNECTION_\w+|ECONN\w+|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ENOENT|08\w{3}|57P0[1-5]|25P03|53\w{3}|40\w{3}|28\w{3}|3D000)$/;
 const isConnectionFault = (error: Error): boolean => connectionCodes.test(codeOf(error));
 
 /** Class 22, data exceptions: a value that no column of ours takes. The contract should have refused it before. */

@@ -14,7 +14,7 @@ export type Environment = Readonly<Record<string, unknown>>;
 export interface ServiceSettings {
   readonly logLevel: string;
   readonly metricsToken: string | undefined;
-  readonly timing: Partial<Timing>;
+  readonly timing: Pick<Timing, 'leaseMs' | 'heartbeatMs'>;
   readonly limits: Partial<Limits>;
   readonly keep: Keep;
   readonly allowPrivateAddresses: boolean;

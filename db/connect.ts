@@ -5,6 +5,7 @@ import type { PgDatabase } from 'drizzle-orm/pg-core';
 import { drizzle, type PostgresJsQueryResultHKT } from 'drizzle-orm/postgres-js';
 import postgres from 'postgres';
 import * as schema from './schema.ts';
+import { soundTransactions } from './transactions.ts';
 
 /** The database or a transaction in it: statements take either. */
 export type Database = PgDatabase<
@@ -20,9 +21,28 @@ export interface Connected {
   close: () => Promise<void>;
 }
 
+/** What Postgres is told of each session; `sessionOf` is what a process of the API tells it. */
+export type Session = Readonly<Record<string, string | number>>;
+
+/**
+ * A process that stands still or loses its network in the middle of a transaction holds the row of a job, and with it every heartbeat
+ * and the end of its lease, until Postgres ends that session. It must do so while the runner still has its lease.
+ */
+export const sessionOf = (leaseMs: number): Session => ({
+  idle_in_transaction_session_timeout: Math.ceil(leaseMs / 2),
+});
+
 /** Opens nothing by itself: connections are made when the first query runs. `max` bounds their number. */
-export function connect(url: string, max = 10): Connected {
+export function connect(url: string, max = 10, session: Session = {}): Connected {
   // No type look-up on connecting: it costs a round trip, and a Worker makes a client for each request.
-  const sql = postgres(url, { max, fetch_types: false, connect_timeout: 10, onnotice: () => undefined });
+  const sql = soundTransactions(
+    postgres(url, {
+      max,
+      fetch_types: false,
+      connect_timeout: 10,
+      connection: session,
+      onnotice: () => undefined,
+    }),
+  );
   return { db: drizzle(sql, { schema }), sql, close: () => sql.end({ timeout: 5 }) };
 }

@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import { drizzle } from 'drizzle-orm/postgres-js';
 import { migrate as applyMigrations } from 'drizzle-orm/postgres-js/migrator';
 import postgres from 'postgres';
+import { soundTransactions } from './transactions.ts';
 
 const migrationsFolder = resolve(import.meta.dirname, 'migrations');
 
@@ -16,7 +17,7 @@ export async function migrate(url: string): Promise<void> {
   const sql = postgres(url, { max: 1, fetch_types: false, onnotice: () => undefined });
   try {
     await sql`select pg_advisory_lock(${lockKey})`;
-    await applyMigrations(drizzle(sql), { migrationsFolder });
+    await applyMigrations(drizzle(soundTransactions(sql)), { migrationsFolder });
   } finally {
     await sql.end({ timeout: 5 });
   }

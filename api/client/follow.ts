@@ -7,12 +7,16 @@ import { ApiError, UnreachableError } from './errors.ts';
 import { readEventStream } from './event-stream.ts';
 import type { ClientOptions } from './request.ts';
 import { backoff, pause, send } from './request.ts';
+import { watchSilence } from './silence.ts';
 
 export interface Follow {
   /** The last sequence number that is known already. */
   readonly after?: number;
   readonly signal?: AbortSignal;
 }
+
+/** The service sends at least a comment every 15 s. */
+const silenceMs = 45_000;
 
 /** Retries for ever while the service is away; other problems (404, 401 …) are thrown. */
 export async function* followEvents(
@@ -22,10 +26,12 @@ export async function* followEvents(
 ): AsyncGenerator<JobEvent, void, undefined> {
   let after = follow.after ?? 0;
   for (let failed = 0; ;) {
+    const silence = watchSilence(options.url, options.silenceMs ?? silenceMs);
     try {
-      const response = await connect(options, job, after, follow.signal);
+      const signal = AbortSignal.any([silence.signal, ...(follow.signal ? [follow.signal] : [])]);
+      const response = await connect(options, job, after, signal);
       if (response.status === 204 || response.body === null) return;
-      for await (const message of readEventStream(response.body)) {
+      for await (const message of readEventStream(silence.heard(response.body))) {
         const event = jobEvent.parse(JSON.parse(message.data));
         if (event.seq <= after) continue;
         after = event.seq;
@@ -36,6 +42,8 @@ export async function* followEvents(
     } catch (error) {
       follow.signal?.throwIfAborted();
       if (!isBreak(error)) throw error;
+    } finally {
+      silence.stop();
     }
     failed += 1;
     await pause(backoff(Math.min(failed, 8), options.pauseMs ?? 200), follow.signal);

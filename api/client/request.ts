@@ -8,6 +8,8 @@ export interface ClientOptions {
   readonly key: string;
   /** For a whole answer, in milliseconds; streams have none. Default 30 s. */
   readonly timeoutMs?: number;
+  /** A stream of events that carries nothing for so long has lost its other end, and is asked for again. Default 45 s. */
+  readonly silenceMs?: number;
   /** How often a repeatable call is tried in all. Default 5. */
   readonly tries?: number;
   /** First pause between tries; it doubles up to 5 s. Default 200 ms. */

@@ -65,6 +65,7 @@ export class Attempt {
   /** To the store. */
   readonly #transfers = new Set<Promise<unknown>>();
   readonly #over = new AbortController();
+  #made: Promise<unknown> = Promise.resolve();
   #trainer: TrainerProcess | undefined;
   #progress: Progress | null = null;
   #signs = 0;
@@ -104,6 +105,7 @@ export class Attempt {
       clearTimeout(this.#draining);
       stopping.removeEventListener('abort', drain);
       hurry.removeEventListener('abort', stop);
+      await this.#made.catch(() => undefined);
       await rm(scratch, { recursive: true, force: true });
     }
   }
@@ -174,7 +176,11 @@ export class Attempt {
   }
 
   async #train(): Promise<void> {
+    const { scratch } = this.#options;
     try {
+      await (this.#made = mkdir(join(scratch, 'work'), { recursive: true }));
+      // A lease may have been lost before it began: a runner that was stopped finds its claim when it goes on.
+      if (this.#ended) return;
       const inputs = await this.#fetchInputs();
       if (!this.#ended) this.#start(inputs);
     } catch (error) {
@@ -184,7 +190,6 @@ export class Attempt {
 
   async #fetchInputs(): Promise<Inputs> {
     const { claim, scratch, uploader, modelRoots } = this.#options;
-    await mkdir(join(scratch, 'work'), { recursive: true });
     const { inputs, transfers, teacherTransfers } = planInputs(claim, join(scratch, 'inputs'), modelRoots);
     await Promise.all([
       ...transfers.map((transfer) => uploader.transfer(transfer)),

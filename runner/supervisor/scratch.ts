@@ -1,4 +1,5 @@
-// The runner's local folder: one for each process, removed with it. What killed runners left is removed at the start.
+// The runner's local folder: one for each process, removed with it. What killed runners left is removed at the start, as far as it can
+// be: a trainer that has not yet noticed the death of its supervisor may still write there, which must not keep this one from starting.
 import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -20,7 +21,7 @@ export async function makeScratch(base: string): Promise<string> {
   for (const name of await readdir(base)) {
     const pid = ours.exec(name)?.[1];
     if (pid !== undefined && !isRunning(Number(pid)))
-      await rm(join(base, name), { recursive: true, force: true });
+      await rm(join(base, name), { recursive: true, force: true, maxRetries: 2 }).catch(() => undefined);
   }
   return await mkdtemp(join(base, `runner-${process.pid}-`));
 }

@@ -23,12 +23,14 @@ export interface Graded {
 
 /** Asks until `stopping` is aborted. */
 export async function keepGrading(client: Client, stopping: AbortSignal): Promise<Graded> {
-  const expected = await gradeOnce(client);
+  let expected: readonly GradeResult[] | undefined;
   const refused: string[] = [];
-  let [answered, wrong] = [1, 0];
+  let [answered, wrong] = [0, 0];
   while (!stopping.aborted) {
     try {
-      if (!isDeepStrictEqual(await gradeOnce(client), expected)) wrong += 1;
+      const results = await gradeOnce(client);
+      expected ??= results;
+      if (!isDeepStrictEqual(results, expected)) wrong += 1;
       answered += 1;
     } catch (error) {
       refused.push((error as Error).message);

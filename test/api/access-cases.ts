@@ -175,7 +175,8 @@ export const cases: Readonly<Record<string, AccessCase>> = {
   'POST /v1/webhooks/{id}/rotate-secret': administers(200, '404 not_found', ofWebhook('/rotate-secret')),
   'POST /v1/webhooks/{id}/test': administers(202, '404 not_found', ofWebhook('/test')),
   'GET /v1/webhooks/{id}/deliveries': administers(200, '404 not_found', ofWebhook('/deliveries')),
-  'POST /v1/webhooks/{id}/deliveries/{delivery}/replay': administers(202, '404 not_found', async (owner) => {
+  // It has not been tried yet.
+  'POST /v1/webhooks/{id}/deliveries/{delivery}/replay': administers(409, '404 not_found', async (owner) => {
     const { webhook, delivery } = await owner.delivery();
     return `/v1/webhooks/${webhook}/deliveries/${delivery}/replay`;
   }),

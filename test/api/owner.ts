@@ -72,16 +72,6 @@ export async function makeOwner(client: Client, openai: OpenAI, mark: string): P
     const pending = await client.grade({ grader: { type: 'math' }, items }, { waitMs: 0 });
     return noting((pending as { errand: string }).errand);
   };
-  const file = async (): Promise<string> =>
-    noting(await upload(openai, [chatRow(mark, mark)], `${named()}.jsonl`));
-  let hook: string | undefined;
-  /** A project has few: the one before goes. */
-  const webhook = async (): Promise<string> => {
-    if (hook !== undefined) await client.deleteWebhook(hook).catch(() => undefined);
-    const made = { url: `https://${named()}.example/hook`, events: ['job.succeeded'] as const };
-    hook = noting((await client.createWebhook({ ...made, events: [...made.events] })).id);
-    return hook;
-  };
   return {
     client,
     project: (await client.keys({ limit: 1 })).data[0]!.project,
@@ -107,16 +97,8 @@ export async function makeOwner(client: Client, openai: OpenAI, mark: string): P
       await client.runner.finish({ ...fence, outcome: { type: 'succeeded' }, log: '' });
       return noting(id);
     },
-    file,
-    async fineTuned() {
-      const job = { model: '/models/any', training_file: await file() };
-      return noting((await openai.fineTuning.jobs.create(job)).id);
-    },
-    webhook,
-    async delivery() {
-      const of = await webhook();
-      return { webhook: of, delivery: noting((await client.testWebhook(of)).id) };
-    },
+    ...tuningOf(openai, { mark, named, noting }),
+    ...webhooksOf(client, { mark, named, noting }),
     async dataset() {
       return noting((await client.createDataset({ name: named(), kind: 'math' }, mathRows)).id);
     },
@@ -148,6 +130,40 @@ export async function makeOwner(client: Client, openai: OpenAI, mark: string): P
       return { runner: of, errand: claim!.errand, attempt: claim!.attempt };
     },
   };
+}
+
+interface Making {
+  readonly mark: string;
+  readonly named: () => string;
+  readonly noting: (id: string) => string;
+}
+
+function tuningOf(openai: OpenAI, { mark, named, noting }: Making): Pick<Owner, 'file' | 'fineTuned'> {
+  const file = async (): Promise<string> =>
+    noting(await upload(openai, [chatRow(mark, mark)], `${named()}.jsonl`));
+  const fineTuned = async (): Promise<string> => {
+    const job = { model: '/models/any', training_file: await file() };
+    return noting((await openai.fineTuning.jobs.create(job)).id);
+  };
+  return { file, fineTuned };
+}
+
+function webhooksOf(client: Client, { named, noting }: Making): Pick<Owner, 'webhook' | 'delivery'> {
+  let last: string | undefined;
+  /** A project has few: the one before goes. */
+  const webhook = async (): Promise<string> => {
+    if (last !== undefined) await client.deleteWebhook(last).catch(() => undefined);
+    const { id } = await client.createWebhook({
+      url: `https://${named()}.example/hook`,
+      events: ['job.succeeded'],
+    });
+    return (last = noting(id));
+  };
+  const delivery = async () => {
+    const of = await webhook();
+    return { webhook: of, delivery: noting((await client.testWebhook(of)).id) };
+  };
+  return { webhook, delivery };
 }
 
 const listOf = (name: string) => [...modelFiles, { name: `${name}.safetensors`, size: 2, sha256 }];

@@ -5,6 +5,7 @@ import { pathToFileURL } from 'node:url';
 import postgres from 'postgres';
 import type { Client, ClientOptions } from '../../api/client.ts';
 import { createClient } from '../../api/client.ts';
+import type { Scope } from '../../api/contract/keys.ts';
 import { connect } from '../../db/connect.ts';
 import { createKey } from '../../db/keys.ts';
 import { migrate } from '../../db/migrate.ts';
@@ -132,7 +133,7 @@ async function makeKeys(databaseUrl: string): Promise<Keys> {
   try {
     const projectId = await ensureProject(db, 'default');
     const othersId = await ensureProject(db, 'others');
-    const make = async (project: string, scope: string): Promise<string> =>
+    const make = async (project: string, scope: Scope): Promise<string> =>
       (await createKey(db, { projectId: project, name: scope, scopes: [scope] })).secret;
     return {
       admin: await make(projectId, 'admin'),

@@ -44,9 +44,10 @@ it('whose runner is stopped at once fetches nothing and leaves no folder', async
     env,
     timing: defaultTiming,
     stopping: stopping.signal,
+    hurry: new AbortController().signal,
     onLine: () => undefined,
   }).run();
-  expect(told).toMatchObject([{ type: 'failed', reason: 'runner_stopped' }]);
+  expect(told).toEqual([{ type: 'released' }]);
   expect(uploader.pid).toBeUndefined();
   expect(existsSync(scratch)).toBe(false);
   await uploader.close();

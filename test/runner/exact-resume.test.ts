@@ -240,7 +240,7 @@ describe.skipIf(process.platform !== 'linux')(
       const forked = await api.client.forkJob(retried.id, { stage: 'sft' });
       expect(await endOf(forked.id)).toBe('succeeded');
       expect(await weightsOf(forked.id)).toEqual(undisturbed);
-      const { data } = await api.client.metrics(forked.id, { key: 'loss', limit: 200 });
+      const { data } = await api.client.metrics(forked.id, { limit: 200 });
       expect(new Set(data.map(({ stage }) => stage))).toEqual(new Set(['math']));
     });
 

@@ -148,7 +148,9 @@ describe('leases', () => {
     const running = await runningJob(pg.db);
     await cancelJob(pg.db, running.fence.projectId, running.fence.job);
     await backdate(pg.db, running.fence.job);
-    expect(await expireLeases(pg.db)).toMatchObject([{ job: running.fence.job, attempt: 1, state: 'cancelled' }]);
+    expect(await expireLeases(pg.db)).toMatchObject([
+      { job: running.fence.job, attempt: 1, state: 'cancelled' },
+    ]);
     await expectGapless(running.fence.job);
   });
 });

@@ -64,6 +64,10 @@ export async function startBenchApi({ url, folder }: BenchServer): Promise<Bench
       ...process.env,
       NODE_OPTIONS: '--disable-warning=ExperimentalWarning',
       DATABASE_URL: url,
+      // No limit of requests but the machine's.
+      MILLRACE_REQUESTS_PER_MINUTE: '1000000000',
+      MILLRACE_REQUEST_BURST: '1000000000',
+      MILLRACE_STREAMS_PER_KEY: '1000000',
       STORE_URL: pathToFileURL(join(folder, 'store')).href,
       PORT: '0',
     },

@@ -1,5 +1,5 @@
 // All that must happen because time has passed, as turns that any process may take, at any time, twice. Each has its own timer on
-// Node, so that a slow receiver or a large clean-up keeps no lease from running out; a cron trigger takes them all.
+// Node, so that a slow receiver or a large clean-up keeps no lease from running out. A Worker's cron trigger takes those that it can (worker.ts).
 import type { Services } from './context.ts';
 import type { Outgoing } from './outgoing.ts';
 import { clean } from './retention/clean.ts';
@@ -35,11 +35,7 @@ export const turns: readonly Turn[] = [
   { name: 'cleaning', pace: 'slow', take: clean },
 ];
 
-/** Every turn once, for a cron trigger. One that fails is told and keeps no other from its turn. */
-export async function takeTurns(services: ClockServices): Promise<void> {
-  await Promise.all(turns.map((turn) => takeTurn(turn, services)));
-}
-
+/** One that fails is told and keeps no other from its turn. */
 export async function takeTurn({ name, take }: Turn, services: ClockServices): Promise<void> {
   await take(services).then(
     () => services.metrics.tickEnded(false),

@@ -42,7 +42,10 @@ const worker = {
     const { store, keep } = settings;
     const { signal } = new AbortController();
     const cleaning = clean({ db, store, log, now: () => new Date(), keep, signal });
-    await Promise.all([tick(db, log, unheardMetrics()), cleaning]).finally(close);
+    // The connection stays until both have ended, also where one has failed.
+    const [ticked] = await Promise.allSettled([tick(db, log, unheardMetrics()), cleaning]);
+    await close();
+    if (ticked.status === 'rejected') throw ticked.reason;
   },
 };
 

@@ -45,8 +45,8 @@ function nameSpec(jobDetail: Schema): void {
 function sayAny(part: unknown): void {
   if (typeof part !== 'object' || part === null) return;
   const fields = part as Record<string, unknown>;
-  const { additionalProperties: any } = fields;
-  if (typeof any === 'object' && any !== null && Object.keys(any).length === 0)
+  const { additionalProperties: values } = fields;
+  if (typeof values === 'object' && values !== null && Object.keys(values).length === 0)
     fields['additionalProperties'] = true;
   for (const inner of Object.values(fields)) sayAny(inner);
 }
